@@ -1,0 +1,41 @@
+/*
+ * wp_capture_run(): the driver, packets to records:
+ *
+ *   source -> packet -> flow -> reassembly -> stream (decoder) -> pairing -> order -> sink
+ */
+#ifndef WP_CAPTURE_CAPTURE_H
+#define WP_CAPTURE_CAPTURE_H
+
+#include <glib.h>
+
+#include "capture/nodes.h"
+#include "capture/sink.h"
+
+typedef struct {
+	const char *filter;    /* BPF expression or NULL */
+	gint64 from_ns;        /* only packets at or after; WP_NO_TIME = all */
+	gint64 to_ns;          /* only packets before; WP_NO_TIME = all */
+	const char *token_key; /* NULL = derived from the first packet */
+	const char *decode_as; /* "PORT=PROTOCOL" or NULL */
+	guint32 max_flows;     /* 0 = default */
+	gboolean (*progress)(guint64 read, guint64 size, guint64 packets,
+			     gpointer data); /* FALSE stops */
+	gpointer progress_data;
+} WpCaptureOptions;
+
+/* Sets all fields to their defaults. */
+void wp_capture_options_init(WpCaptureOptions *options);
+
+/*
+ * Reads PATHS (pcap, pcapng, compressed; "-" = stdin) and pushes into SINK, with begin, counters and
+ * end. An input that is cut short is a counter (WP_COUNT_INPUT_TRUNCATED), not an error; an error in
+ * the middle still pushes what was read, then returns FALSE. OUT_STOPPED (may be NULL): progress asked
+ * to stop.
+ */
+gboolean wp_capture_run(const char *const *paths, gsize n_paths, const WpCaptureOptions *options,
+			WpNodes *nodes, WpRecordSink *sink, gboolean *out_stopped, GError **error);
+
+/* TRUE where the first bytes of the file at PATH are those of a pcap or pcapng file (decompressed). */
+gboolean wp_capture_is_capture(const guint8 *head, gsize length);
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * WpCounters: what was seen, and above all what was lost, cut, refused or not understood.
+ *
+ * Nothing is dropped silently: whoever drops something adds one here, and every report prints what
+ * is not zero. Some counters also exist per ordered pair of nodes (sender, receiver).
+ * To add one: one line in WP_COUNTERS. The name is what trace files and JSON carry.
+ */
+#ifndef WP_CAPTURE_COUNTERS_H
+#define WP_CAPTURE_COUNTERS_H
+
+#include <glib.h>
+
+/*
+ * X(symbol, name, severity, text). Severity: INFO = a plain fact, NOTE = known and handled,
+ * LOSS = something that the reader of a report must know is missing.
+ */
+#define WP_COUNTERS(X)                                                                             \
+	X(PACKETS, "packets", INFO, "packets read")                                                \
+	X(PACKET_BYTES, "packet-bytes", INFO, "bytes of packets on the wire")                      \
+	X(PACKETS_FILTERED, "packets-filtered", INFO, "packets left out by --filter or time")      \
+	X(PACKETS_NOT_IP, "packets-not-ip", INFO, "packets that are not IP")                       \
+	X(PACKETS_OTHER_IP, "packets-other-ip", INFO, "IP packets that are neither TCP nor UDP")   \
+	X(PACKETS_UNKNOWN_LINK, "packets-unknown-link", LOSS, "packets of an unknown link type")   \
+	X(PACKETS_MALFORMED, "packets-malformed", LOSS, "packets with impossible headers")         \
+	X(PACKETS_SNAPPED, "packets-snapped", LOSS, "packets cut by the snap length")              \
+	X(PACKETS_DOUBLED, "packets-doubled", NOTE, "packets seen twice and counted once")         \
+	X(PACKETS_OUT_OF_TIME, "packets-out-of-time", NOTE, "packets earlier than one before")     \
+	X(INPUT_TRUNCATED, "input-truncated", LOSS, "inputs cut short")                            \
+	X(KERNEL_DROPS, "kernel-drops", LOSS, "packets that the capturing kernel dropped")         \
+	X(FRAGMENTS, "ip-fragments", INFO, "IP fragments")                                         \
+	X(FRAGMENTS_LOST, "ip-fragments-lost", LOSS, "fragments of datagrams never complete")      \
+	X(FLOWS_TCP, "flows-tcp", INFO, "TCP flows")                                               \
+	X(FLOWS_UDP, "flows-udp", INFO, "UDP flows")                                               \
+	X(FLOWS_MIDSTREAM, "flows-midstream", NOTE, "TCP flows that began before the capture")     \
+	X(FLOWS_RESET, "flows-reset", NOTE, "TCP flows that were reset")                           \
+	X(FLOWS_REFUSED, "flows-refused", NOTE, "TCP connections refused")                         \
+	X(FLOWS_EVICTED, "flows-evicted", LOSS, "flows forgotten for want of room")                \
+	X(FLOWS_ONE_WAY, "flows-one-way", NOTE, "TCP flows of which one direction is missing")     \
+	X(FLOWS_UNDECODED, "flows-undecoded", NOTE, "flows of no known protocol, taken by turns")  \
+	X(FLOWS_MULTIPLEXED, "flows-multiplexed", LOSS, "flows that may be multiplexed: no calls") \
+	X(FLOWS_MISNAMED, "flows-misnamed", NOTE, "flows that left the protocol they began with")  \
+	X(SEGMENTS, "tcp-segments", INFO, "TCP segments with payload")                             \
+	X(DATAGRAMS, "udp-datagrams", INFO, "UDP datagrams")                                       \
+	X(SEGMENTS_REORDERED, "tcp-reordered", NOTE, "TCP segments out of order")                  \
+	X(SEGMENTS_RETRANSMITTED, "tcp-retransmitted", NOTE, "TCP segments retransmitted")         \
+	X(SEGMENTS_CONFLICTING, "tcp-conflicting", LOSS, "retransmissions with other bytes")       \
+	X(GAPS, "tcp-gaps", LOSS, "holes in TCP flows")                                            \
+	X(GAP_BYTES, "tcp-gap-bytes", LOSS, "bytes acknowledged but never seen")                   \
+	X(LOST_SEGMENTS, "tcp-lost-segments", LOSS, "TCP segments missing (estimate)")             \
+	X(CALLS, "calls", INFO, "calls")                                                           \
+	X(RETURNS, "returns", INFO, "returns paired with a call")                                  \
+	X(MESSAGES, "messages", INFO, "one-way messages")                                          \
+	X(RETURNS_ORPHAN, "returns-orphan", LOSS, "returns whose call was not seen")               \
+	X(RETURNS_UNSURE, "returns-unsure", LOSS, "returns not paired because of a hole")          \
+	X(CALLS_OPEN, "calls-open", NOTE, "calls still open at the end")                           \
+	X(CALLS_RESET, "calls-reset", NOTE, "calls whose flow was reset")                          \
+	X(CALLS_UNANSWERED, "calls-unanswered", LOSS, "calls whose return was not seen")           \
+	X(CALLS_EVICTED, "calls-evicted", LOSS, "open calls forgotten for want of room")           \
+	X(CALLS_REPEATED, "calls-repeated", NOTE, "calls sent again under the same id")            \
+	X(RESYNCS, "resyncs", NOTE, "decoders that lost the thread and found it again")            \
+	X(BYTES_SKIPPED, "bytes-skipped", LOSS, "payload bytes skipped without understanding")     \
+	X(MESSAGES_TOO_LONG, "messages-too-long", LOSS, "messages with a head over the limit")     \
+	X(LABELS_FOLDED, "labels-folded", NOTE, "labels folded because there were too many")       \
+	X(RECORDS_LATE, "records-late", NOTE, "records written after later ones")                  \
+	X(TRACE_LINES_BAD, "trace-lines-bad", LOSS, "lines of a trace that could not be read")     \
+	X(TRACE_UNPAIRED, "trace-returns-unpaired", LOSS, "returns of a trace without a call")
+
+typedef enum {
+#define X(symbol, name, severity, text) WP_COUNT_##symbol,
+	WP_COUNTERS(X)
+#undef X
+	WP_N_COUNTERS
+} WpCounter;
+
+typedef enum {
+	WP_SEVERITY_INFO,
+	WP_SEVERITY_NOTE,
+	WP_SEVERITY_LOSS
+} WpSeverity;
+
+typedef struct {
+	const char *name;
+	const char *text;
+	WpSeverity severity;
+} WpCounterInfo;
+
+/* One row per counter, in the order of WpCounter. */
+extern const WpCounterInfo wp_counter_info[WP_N_COUNTERS];
+
+typedef struct WpCounters WpCounters;
+
+/* (transfer full) */
+WpCounters *wp_counters_new(void);
+void wp_counters_free(WpCounters *counters);
+
+/* Adds N to the total. */
+void wp_counters_add(WpCounters *counters, WpCounter counter, guint64 n);
+
+/*
+ * Adds N to the total and to the pair SENDER -> RECEIVER (node numbers). At most
+ * WP_COUNTERS_MAX_PAIRS pairs are kept apart; later ones add to the total alone.
+ */
+#define WP_COUNTERS_MAX_PAIRS 65536
+void wp_counters_add_pair(WpCounters *counters, WpCounter counter, guint32 sender, guint32 receiver,
+			  guint64 n);
+
+guint64 wp_counters_get(const WpCounters *counters, WpCounter counter);
+
+/* Adds all of OTHER; its node numbers must mean the same nodes. */
+void wp_counters_merge(WpCounters *counters, const WpCounters *other);
+
+/* Calls FUNC for every pair and counter that is not 0, ordered by counter, sender, receiver. */
+typedef void (*WpCounterPairFunc)(WpCounter counter, guint32 sender, guint32 receiver, guint64 n,
+				  gpointer data);
+void wp_counters_foreach_pair(const WpCounters *counters, WpCounterPairFunc func, gpointer data);
+
+gboolean wp_counter_from_name(const char *name, WpCounter *out_counter);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpCounters, wp_counters_free)
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * WpInput: bytes of a file or of standard input, decompressed on the way (gzip, zstd by content).
+ * Used by sources and the trace reader.
+ */
+#ifndef WP_CAPTURE_INPUT_H
+#define WP_CAPTURE_INPUT_H
+
+#include <glib.h>
+
+typedef struct WpInput WpInput;
+
+/* (transfer full) NULL with WP_CAPTURE_ERROR_OPEN, _PERMISSION, or _FORMAT (a directory). */
+WpInput *wp_input_open(const char *path, GError **error);
+void wp_input_free(WpInput *input);
+
+/*
+ * Makes at least WANT bytes (at most 16 MiB) available at *OUT_DATA, fewer only at the end of the
+ * input; returns how many there are, -1 on error. Nothing is consumed. *OUT_DATA is valid until the
+ * next call. A compressed stream that ends too early is an end; see wp_input_is_cut().
+ */
+gssize wp_input_peek(WpInput *input, gsize want, const guint8 **out_data, GError **error);
+
+/* Consumes N bytes, at most what the last peek gave. */
+void wp_input_consume(WpInput *input, gsize n);
+
+/* TRUE where a compressed stream ended in the middle. */
+gboolean wp_input_is_cut(const WpInput *input);
+
+/* Bytes read of the file as stored, and its size (0 = unknown). */
+void wp_input_progress(const WpInput *input, guint64 *out_read, guint64 *out_size);
+
+/* (transfer none) As given. */
+const char *wp_input_path(const WpInput *input);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpInput, wp_input_free)
+
+#endif

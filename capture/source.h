@@ -1,0 +1,54 @@
+/*
+ * WpSource: where packets come from. pcap and pcapng files are read by ourselves (block by block, so
+ * mixed link types and snap lengths are no obstacle), compressed or not, from files or a pipe.
+ */
+#ifndef WP_CAPTURE_SOURCE_H
+#define WP_CAPTURE_SOURCE_H
+
+#include <glib.h>
+
+#include "capture/counters.h"
+#include "capture/sink.h"
+
+/* One packet as it was on the wire. DATA is valid until the next call for the same source. */
+typedef struct {
+	gint64 time_ns;
+	const guint8 *data;
+	guint32 captured;  /* bytes in DATA */
+	guint32 length;    /* bytes on the wire; >= captured */
+	guint32 link_type; /* LINKTYPE_... of pcap files */
+	guint64 number;    /* in its input, from 1 */
+	guint8 tap;        /* number of the input */
+} WpFrame;
+
+typedef enum {
+	WP_SOURCE_FRAME, /* a frame */
+	WP_SOURCE_END,   /* no more */
+	WP_SOURCE_CUT,   /* the input ends in the middle of something: all before it was given */
+	WP_SOURCE_ERROR  /* error set */
+} WpSourceResult;
+
+typedef struct WpSource WpSource;
+
+/*
+ * Opens PATH ("-" = standard input). (transfer full); NULL with WP_CAPTURE_ERROR_OPEN, _PERMISSION or
+ * _FORMAT. TAP is stored in each frame.
+ */
+WpSource *wp_source_open(const char *path, guint8 tap, GError **error);
+
+/* Several inputs merged in order of time (equal times: in the order given). */
+WpSource *wp_source_open_all(const char *const *paths, gsize n, GError **error);
+
+WpSourceResult wp_source_next(WpSource *source, WpFrame *out_frame, GError **error);
+
+/* Bytes read and to read (0 = unknown, a pipe), of the files as stored; for progress. */
+void wp_source_progress(const WpSource *source, guint64 *out_read, guint64 *out_size);
+
+/* Drops that the file itself tells (pcapng interface statistics). */
+guint64 wp_source_kernel_drops(const WpSource *source);
+
+void wp_source_free(WpSource *source);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpSource, wp_source_free)
+
+#endif

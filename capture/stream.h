@@ -1,0 +1,84 @@
+/*
+ * WpStream: the conversation of one flow: ordered bytes of two directions in, messages out.
+ *
+ * Reassembly pushes bytes (each with the stamp of its packet), holes and ends; the stream detects the
+ * protocol, keeps what the decoder has not consumed, skips bodies, and hands finished messages to
+ * pairing, which makes records of them.
+ *
+ *   reassembly --bytes, holes, ends--> stream <--units--> decoder
+ *                                        |
+ *                                     messages --> pairing --> order --> sink
+ */
+#ifndef WP_CAPTURE_STREAM_H
+#define WP_CAPTURE_STREAM_H
+
+#include <glib.h>
+
+#include "capture/counters.h"
+#include "capture/decoder.h"
+#include "capture/order.h"
+
+/* Bytes kept for one direction while a unit's head is incomplete; more is WP_DECODE_BAD. */
+#define WP_STREAM_HEAD_MAX (64 * 1024)
+
+/* Bytes kept for one direction while the protocol is not yet known. */
+#define WP_STREAM_UNDECIDED_MAX (8 * 1024)
+
+typedef struct WpStream WpStream;
+
+/* What all streams of a capture share. Borrowed; must outlive the streams. */
+typedef struct {
+	WpNodes *nodes;
+	WpCounters *counters;
+	WpOrder *order;
+	guint64 token_key;       /* for token hashes */
+	const WpDecoder *forced; /* --decode-as: used where its port matches; NULL = none */
+	guint16 forced_port;
+	guint32 max_pending; /* calls without a return kept per flow; 0 = default */
+} WpStreamShared;
+
+typedef struct {
+	WpEndpoint client; /* the sender of the SYN or, where none was seen, a guess */
+	WpEndpoint server;
+	guint32 flow; /* number, from 1 */
+	guint8 tap;   /* number of the input */
+	gboolean is_udp;
+	gboolean is_oriented; /* client and server are certain; else the stream may swap them */
+	gboolean from_start;  /* the flow was seen to open */
+} WpStreamInfo;
+
+/* (transfer full) */
+WpStream *wp_stream_new(const WpStreamShared *shared, const WpStreamInfo *info);
+
+/* Frees; call wp_stream_finish() before, or what is open is lost without a count. */
+void wp_stream_free(WpStream *stream);
+
+/*
+ * The next bytes from the CLIENT or SERVER of info (TCP). stamp->offset need not be set. DATA is
+ * borrowed for the call.
+ */
+void wp_stream_bytes(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
+		     const WpStamp *stamp);
+
+/*
+ * LENGTH bytes are missing here. STAMP: when they passed, where the packet was seen but not its
+ * bytes (snap length); NULL where the packet was not seen at all.
+ */
+void wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp);
+
+/* One datagram (UDP). WIRE_LENGTH >= LENGTH: its payload on the wire, where the capture cut it. */
+void wp_stream_datagram(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
+			gsize wire_length, const WpStamp *stamp);
+
+/* FROM sends no more (FIN). */
+void wp_stream_end(WpStream *stream, WpDirection from, const WpStamp *stamp);
+
+/* Nothing more will come from either side. STAMP: of the reset, else NULL. Once. */
+void wp_stream_finish(WpStream *stream, WpFinish how, const WpStamp *stamp);
+
+/* The protocol found so far; NULL = undecided. */
+const WpDecoder *wp_stream_decoder(const WpStream *stream);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpStream, wp_stream_free)
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * The text form of traces, both ways (wirepath-trace(5)). One record a line, tab separated, so that
+ * grep, sort and awk work:
+ *
+ *   #wirepath-trace 1
+ *   #columns	time	kind	sender	receiver	id	...
+ *   1047680084.482205000	CALL	nodeA	nodeB	id37	...
+ *
+ * The first five columns are required. Lines that begin with '#' are header and may stand anywhere:
+ * #node, #counter, #setting. The paper's own layout (CALL_SENT, RET_SENT, any white space, no header)
+ * is read as well. Files that end in .gz and .zst are (de)compressed.
+ */
+#ifndef WP_CAPTURE_TRACE_IO_H
+#define WP_CAPTURE_TRACE_IO_H
+
+#include <glib.h>
+
+#include "capture/nodes.h"
+#include "capture/sink.h"
+
+/*
+ * A sink that writes a trace to PATH ("-" = stdout). A file appears under its name only when it is
+ * complete (end), or holds what came before an error. (transfer full) Free with
+ * wp_trace_writer_free().
+ */
+WpRecordSink *wp_trace_writer_new(const char *path, GError **error);
+void wp_trace_writer_free(WpRecordSink *writer);
+
+typedef struct {
+	gint64 from_ns; /* WP_NO_TIME = all */
+	gint64 to_ns;
+	gboolean (*progress)(guint64 read, guint64 size, guint64 records, gpointer data);
+	gpointer progress_data;
+} WpTraceReadOptions;
+
+/*
+ * Reads the trace at PATH and pushes it into SINK (begin ... end). Lines that make no sense are
+ * counted and, for the first, reported as a setting; a file without any good line is an error
+ * (WP_CAPTURE_ERROR_FORMAT). A compressed file cut short gives all up to the cut and
+ * WP_COUNT_INPUT_TRUNCATED.
+ */
+gboolean wp_trace_read(const char *path, const WpTraceReadOptions *options, WpNodes *nodes,
+		       WpRecordSink *sink, GError **error);
+
+/* TRUE where the first bytes of a file (decompressed) are those of a trace. */
+gboolean wp_trace_is_trace(const guint8 *head, gsize length);
+
+#endif

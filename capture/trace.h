@@ -1,0 +1,65 @@
+/*
+ * WpTrace: all records of one or more captures, in time order, with nodes, counters and settings.
+ * What needs the whole capture (resolve, engines) reads it; it is const once frozen.
+ */
+#ifndef WP_CAPTURE_TRACE_H
+#define WP_CAPTURE_TRACE_H
+
+#include <glib.h>
+
+#include "capture/counters.h"
+#include "capture/nodes.h"
+#include "capture/record.h"
+#include "capture/sink.h"
+
+/* Errors of this folder. */
+#define WP_CAPTURE_ERROR wp_capture_error_quark()
+GQuark wp_capture_error_quark(void);
+
+typedef enum {
+	WP_CAPTURE_ERROR_OPEN,       /* cannot be opened: exit 66 */
+	WP_CAPTURE_ERROR_PERMISSION, /* no permission: exit 77 */
+	WP_CAPTURE_ERROR_FORMAT,     /* not what it should be: exit 65 */
+	WP_CAPTURE_ERROR_READ,       /* reading failed half-way: exit 66 */
+	WP_CAPTURE_ERROR_WRITE,      /* writing failed: exit 74 */
+	WP_CAPTURE_ERROR_OPTION,     /* a filter, key or pattern that makes no sense: exit 2 */
+	WP_CAPTURE_ERROR_LIMIT       /* over a limit that protects memory: exit 65 */
+} WpCaptureError;
+
+typedef struct WpTrace WpTrace;
+
+/* (transfer full) Takes a reference to NODES. */
+WpTrace *wp_trace_new(WpNodes *nodes);
+void wp_trace_free(WpTrace *trace);
+
+/* (transfer none) The sink that fills TRACE. Its end() freezes it. */
+WpRecordSink *wp_trace_sink(WpTrace *trace);
+
+/*
+ * Sorts by begin_ns; records of equal time keep the order in which they came. No record may be added
+ * afterwards. Safe to call again.
+ */
+void wp_trace_freeze(WpTrace *trace);
+
+/* (transfer none) All valid as long as TRACE. */
+gsize wp_trace_n_records(const WpTrace *trace);
+const WpRecord *wp_trace_records(const WpTrace *trace);
+const guint32 *wp_trace_tokens(const WpTrace *trace, const WpRecord *record);
+WpNodes *wp_trace_nodes(const WpTrace *trace);
+const WpCounters *wp_trace_counters(const WpTrace *trace);
+
+/* Settings in the order they came. */
+gsize wp_trace_n_settings(const WpTrace *trace);
+const char *wp_trace_setting_key(const WpTrace *trace, gsize i);
+const char *wp_trace_setting_value(const WpTrace *trace, gsize i);
+
+/* The id of RECORD as text; BUFFER (24 bytes) is used for numbers. */
+#define WP_ID_TEXT_MAX 24
+const char *wp_record_id_text(const WpNodes *nodes, guint64 id, char *buffer);
+
+/* The id that TEXT means; the inverse of the above. */
+guint64 wp_record_id_from_text(WpNodes *nodes, const char *text, gsize length);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpTrace, wp_trace_free)
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * WpEngine: a way from spans to links. One file and one const WpEngine each, one line in
+ * wp_engines[]. An engine says itself whether it applies, and which options it has.
+ */
+#ifndef WP_INFER_ENGINE_H
+#define WP_INFER_ENGINE_H
+
+#include <glib.h>
+
+#include "infer/links.h"
+#include "infer/resolve.h"
+
+typedef enum {
+	WP_OPTION_DOUBLE,
+	WP_OPTION_DURATION, /* "250us", stored as gint64 ns */
+	WP_OPTION_INT,      /* gint64 */
+	WP_OPTION_FLAG      /* gboolean */
+} WpOptionKind;
+
+/* One parameter of an engine, made into a command line option by the program. */
+typedef struct {
+	const char *name; /* "overlap-penalty" */
+	WpOptionKind kind;
+	gsize offset;   /* in the engine's options struct */
+	double minimum; /* as the kind counts (ns for durations) */
+	double maximum;
+	const char *help;
+} WpEngineOption;
+
+typedef struct {
+	const char *name;
+	const char *summary;
+
+	const WpEngineOption *options; /* NULL-name-ended; may be NULL */
+	gsize options_size;
+	void (*options_init)(void *options); /* sets defaults */
+
+	/* TRUE where it can say something about these spans. */
+	gboolean (*applies)(const WpResolved *resolved);
+
+	/*
+	 * (transfer full) Links for all spans. OPTIONS: the engine's struct, or NULL for defaults. Errors:
+	 * WP_INFER_ERROR.
+	 */
+	WpLinks *(*run)(const WpResolved *resolved, const void *options, GError **error);
+} WpEngine;
+
+/* NULL-ended; the first that applies is the default ("auto"). */
+extern const WpEngine *const wp_engines[];
+
+const WpEngine *wp_engine_by_name(const char *name);
+
+/* The first that applies; never NULL (the last is taken). */
+const WpEngine *wp_engine_auto(const WpResolved *resolved);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * WpLinks: who caused whom. One entry per span of a WpSpans, in the same order.
+ */
+#ifndef WP_INFER_LINKS_H
+#define WP_INFER_LINKS_H
+
+#include <glib.h>
+
+#include "infer/span.h"
+
+/* Why a link is what it is: a set of bits, printed as words joined by '+' (wp_evidence_text()). */
+#define WP_EVIDENCE(X)                                                                             \
+	X(ROOT, "root", "no call encloses it: a root")                                             \
+	X(ONLY, "only", "one call alone encloses it")                                              \
+	X(DELAY, "delay", "the likeliest of several by its delay")                                 \
+	X(UNSEEN, "unseen", "its parent may lie outside the capture")                              \
+	X(UNPAIRED, "unpaired", "call or return missing: not linked")                              \
+	X(SETUP, "setup", "set-up of a connection")
+
+typedef enum {
+#define X(symbol, word, text) WP_EVIDENCE_BIT_##symbol,
+	WP_EVIDENCE(X)
+#undef X
+	WP_N_EVIDENCE
+} WpEvidenceBit;
+
+enum {
+#define X(symbol, word, text) WP_EVIDENCE_##symbol = 1 << WP_EVIDENCE_BIT_##symbol,
+	WP_EVIDENCE(X)
+#undef X
+};
+
+typedef struct {
+	guint32 parent;    /* span, or WP_NO_SPAN: root, or parent not seen */
+	guint32 runner_up; /* the next best parent, or WP_NO_SPAN */
+	float probability; /* of the parent, or of being a root; negative = the engine has none */
+	guint32 n_candidates; /* parallelism: possible parents, DESIGN 2 */
+	guint32 evidence;     /* WP_EVIDENCE_... */
+} WpLink;
+
+typedef struct {
+	WpLink *links;
+	guint32 n;
+} WpLinks;
+
+/* (transfer full) N links without parent, probability -1. */
+WpLinks *wp_links_new(guint32 n);
+void wp_links_free(WpLinks *links);
+
+/* "only+delay"; BUFFER of WP_EVIDENCE_TEXT_MAX bytes. */
+#define WP_EVIDENCE_TEXT_MAX 256
+const char *wp_evidence_text(guint32 evidence, char *buffer, gsize size);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpLinks, wp_links_free)
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * WpPatternSet: the result. Spans and links become causal paths (trees), equal paths become one
+ * pattern, and each node occurrence of a pattern gathers its times.
+ *
+ * Two paths are equal when they are the same tree of (node, label), children in order of their calls,
+ * parallel siblings (that overlap in time) unordered.
+ *
+ * Words (DESIGN 2): latency = length of the span, children included; self time = part of the span
+ * covered by none of its children; call delay = call into the parent to call into this node.
+ */
+#ifndef WP_INFER_PATTERN_H
+#define WP_INFER_PATTERN_H
+
+#include <glib.h>
+
+#include "infer/delay.h"
+#include "infer/links.h"
+#include "infer/resolve.h"
+
+/* Errors of this folder. */
+#define WP_INFER_ERROR wp_infer_error_quark()
+GQuark wp_infer_error_quark(void);
+
+typedef enum {
+	WP_INFER_ERROR_FORMAT, /* a names, truth or hints file that makes no sense: exit 65 */
+	WP_INFER_ERROR_OPEN,   /* ... that cannot be opened: exit 66 */
+	WP_INFER_ERROR_OPTION  /* exit 2 */
+} WpInferError;
+
+/* One node occurrence. Nodes of a pattern stand in pre-order; node 0 is the root call. */
+typedef struct {
+	guint32 node;       /* callee, node of WpResolved */
+	guint32 label;      /* string, 0 = none */
+	guint32 protocol;   /* string, 0 = none */
+	guint32 parent;     /* index in the pattern; G_MAXUINT32 for the root */
+	guint32 depth;      /* root 0 */
+	guint64 errors;     /* instances whose status is error, reset or timeout */
+	guint64 bytes_call; /* sum over instances, unknown sizes as 0 */
+	guint64 bytes_return;
+	double probability; /* mean probability of the link to its parent; negative = none */
+	gboolean waits;     /* waits by design: never ranked as slow */
+	WpDelay *latency;
+	WpDelay *self_time;
+	WpDelay *call_delay;  /* NULL for the root */
+	WpDelay *server_time; /* last byte of the call to first byte of the return */
+} WpPatternNode;
+
+/* One instance kept as an example. */
+typedef struct {
+	double quantile; /* of the root's latency; 1 = slowest */
+	guint32 span;    /* root span */
+} WpExemplar;
+
+typedef struct {
+	guint32 client; /* node that sends the root call */
+	guint32 n_nodes;
+	WpPatternNode *nodes;
+	guint64 count;     /* instances */
+	double total_ns;   /* sum of the root's latency */
+	guint32 operation; /* index of its root operation */
+	guint32 n_exemplars;
+	WpExemplar *exemplars;  /* p50, p95, p99, slowest */
+	gboolean is_background; /* waits by design, health checks: shown apart, not ranked */
+} WpPattern;
+
+/* Time of one node inside a root operation, over all its patterns. */
+typedef struct {
+	guint32 node;
+	guint32 label;  /* string */
+	guint64 count;  /* calls */
+	double self_ns; /* sum of self times */
+	guint64 errors;
+} WpOperationNode;
+
+/* All requests that begin with the same call (client, node, label). */
+typedef struct {
+	guint32 client;
+	guint32 node;
+	guint32 label;
+	guint32 protocol;
+	guint64 count;
+	guint64 errors;
+	double total_ns;
+	WpDelay *latency;
+	guint32 n_patterns;
+	guint32 n_nodes;
+	WpOperationNode *nodes; /* by self_ns, greatest first */
+	gboolean is_background;
+} WpOperation;
+
+typedef struct {
+	guint32 n_patterns;
+	WpPattern *patterns; /* canonical order: total_ns, then count (greatest first), then form */
+	guint32 n_operations;
+	WpOperation *operations; /* total_ns, greatest first */
+	guint64 n_roots;         /* requests */
+	guint64 n_unlinked;      /* spans left out: unpaired, set-up, parent not seen */
+	double total_ns;         /* of all patterns that are not background */
+	double parallelism;      /* mean number of candidate parents of the calls that have any */
+} WpPatternSet;
+
+/* (transfer full) RESOLVED must outlive the set (names). */
+WpPatternSet *wp_patterns_new(const WpResolved *resolved, const WpLinks *links);
+void wp_patterns_free(WpPatternSet *patterns);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpPatternSet, wp_patterns_free)
+
+#endif

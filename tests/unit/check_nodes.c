@@ -1,0 +1,63 @@
+/* Names of nodes: addresses, keys, hints. */
+#include "capture/nodes.h"
+#include "tests/support/suite.h"
+
+/* Every spelling of an address is one node; a name is its own. */
+START_TEST(one_node_per_address)
+{
+	static const struct {
+		const char *key;
+		guint32 node;
+	} rows[] = {
+		{ "10.0.0.1", 0 },
+		{ "10.0.0.2", 1 },
+		{ "::ffff:10.0.0.1", 0 },
+		{ "fe80:0:0:0:0:0:0:1", 2 },
+		{ "fe80::1", 2 },
+		{ "web", 3 },
+		{ "web", 3 },
+		{ "10.0.0.2", 1 },
+		{ "", 4 },
+	};
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
+		ck_assert_uint_eq(wp_nodes_by_key(nodes, rows[i].key), rows[i].node);
+	ck_assert_str_eq(wp_nodes_key(nodes, 0), "10.0.0.1");
+	ck_assert_ptr_nonnull(wp_nodes_address(nodes, 2));
+	ck_assert_ptr_null(wp_nodes_address(nodes, 3));
+}
+END_TEST
+
+/* More nodes than the first table holds keep their numbers. */
+START_TEST(many_nodes)
+{
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	guint8 address[16] = { 0xfe, 0x80 };
+	for (int round = 0; round < 2; round++)
+		for (guint i = 0; i < 5000; i++) {
+			address[14] = (guint8)(i >> 8);
+			address[15] = (guint8)i;
+			ck_assert_uint_eq(wp_nodes_by_address(nodes, address), i);
+		}
+}
+END_TEST
+
+/* The name seen most often wins; ties go to the smaller text; hostile names are refused. */
+START_TEST(hints)
+{
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	guint32 node = wp_nodes_by_key(nodes, "10.0.0.1");
+	guint64 count = 0;
+	ck_assert_ptr_null(wp_nodes_hint(nodes, node, WP_NAME_DNS, NULL));
+	ck_assert(wp_nodes_add_hint(nodes, node, WP_NAME_DNS, "b.lan", -1));
+	ck_assert(wp_nodes_add_hint(nodes, node, WP_NAME_DNS, "a.lan", -1));
+	ck_assert_str_eq(wp_nodes_hint(nodes, node, WP_NAME_DNS, NULL), "a.lan");
+	ck_assert(wp_nodes_add_hints(nodes, node, WP_NAME_DNS, "b.lan", -1, 3));
+	ck_assert_str_eq(wp_nodes_hint(nodes, node, WP_NAME_DNS, &count), "b.lan");
+	ck_assert_uint_eq(count, 4);
+	ck_assert(!wp_nodes_add_hint(nodes, node, WP_NAME_DNS, "\033[31mred", -1));
+	ck_assert(!wp_nodes_add_hint(nodes, node, WP_NAME_DNS, "", -1));
+}
+END_TEST
+
+WP_SUITE("nodes", one_node_per_address, many_nodes, hints)
