@@ -76,6 +76,7 @@ typedef struct {
 	guint32 tokens[WP_RECORD_MAX_TOKENS];
 	guint8 n_tokens;
 	gboolean is_open; /* set by the stream: begin is valid */
+	guint8 from;      /* set by the stream: WpDirection */
 	WpStamp begin;
 	WpStamp end;
 	guint64 bytes;
@@ -125,6 +126,26 @@ gboolean wp_decode_from_start(const WpDecodeContext *context);
 
 /* The number of the server's port. */
 guint16 wp_decode_server_port(const WpDecodeContext *context);
+
+/* Time of the first byte of IN, in ns: for turns and bursts. */
+gint64 wp_decode_time(const WpDecodeContext *context);
+
+/* TRUE where IN is one datagram (UDP). */
+gboolean wp_decode_is_datagram(const WpDecodeContext *context);
+
+/* Hands MESSAGE over at once, as unit->emits_first does: for more than one. Zeroes it. */
+void wp_decode_emit(WpDecodeContext *context, WpMessage *message);
+
+/*
+ * TRUE in a last call of decode() for bytes that a hole follows (a packet cut by the snap length, a
+ * lost one): nothing will complete them. A decoder that can tell from them what the message is answers
+ * OK, with unit->length at most what is there; it may open and emit a CALL so cut. It need not: MORE
+ * drops them.
+ */
+gboolean wp_decode_is_cut(const WpDecodeContext *context);
+
+/* Counts this flow as one that may be multiplexed, of which no calls are guessed. */
+void wp_decode_multiplexed(WpDecodeContext *context);
 
 /*
  * Detection. Both directions' first bytes (either may be empty), as they are at present; for UDP the
@@ -207,13 +228,22 @@ extern const WpDecoder *const wp_decoders[];
 /* Takes what nobody else does: calls and returns by turns (decode-generic.c). */
 extern const WpDecoder wp_decoder_generic;
 
+/* What other protocols turn into after an upgrade (unit->becomes). */
+extern const WpDecoder wp_decoder_tls;
+extern const WpDecoder wp_decoder_http2;
+
 /* NULL where there is none of that name. */
 const WpDecoder *wp_decoder_by_name(const char *name);
 
+typedef struct {
+	const WpDecoder *decoder; /* NULL = undecided yet, ask again with more */
+	WpProbeVerdict verdict;   /* of that decoder; NO for the generic one */
+} WpDetection;
+
 /*
- * The best decoder for what PROBE holds. NULL: undecided yet, ask again with more; with FINAL (no more
- * will come) never NULL: the generic decoder at the worst.
+ * The best decoder for what PROBE holds. With FINAL (no more will come) never undecided: the generic
+ * decoder at the worst.
  */
-const WpDecoder *wp_decoder_detect(const WpProbe *probe, gboolean final);
+WpDetection wp_decoder_detect(const WpProbe *probe, gboolean final);
 
 #endif

@@ -1,0 +1,86 @@
+/*
+ * Protocols that are recognised so that no calls are guessed in them: many conversations share one
+ * flow (QUIC, RFC 9000; HTTP/2, RFC 9113, until it is decoded), or its turns are keystrokes (SSH,
+ * RFC 4253).
+ */
+#include <string.h>
+
+#include "capture/decoders.h"
+
+#define HTTP2_PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" /* RFC 9113 section 3.4 */
+#define SSH_BANNER    "SSH-"
+
+/* MORE for a prefix of TEXT, SURE for TEXT. */
+static WpProbeVerdict
+probe_prefix(const WpBytes *bytes, const char *text, gsize length)
+{
+	gsize n = MIN(wp_bytes_left(bytes), length);
+	if (n == 0 || memcmp(bytes->data + bytes->at, text, n) != 0)
+		return WP_PROBE_NO;
+	return n < length ? WP_PROBE_MORE : WP_PROBE_SURE;
+}
+
+static WpProbeVerdict
+probe_http2(const WpProbe *probe)
+{
+	return probe_prefix(&probe->client, HTTP2_PREFACE, strlen(HTTP2_PREFACE));
+}
+
+static WpProbeVerdict
+probe_ssh(const WpProbe *probe)
+{
+	WpProbeVerdict client = probe_prefix(&probe->client, SSH_BANNER, strlen(SSH_BANNER));
+	WpProbeVerdict server = probe_prefix(&probe->server, SSH_BANNER, strlen(SSH_BANNER));
+	return MAX(client, server);
+}
+
+/* A long header with a version that exists, RFC 9000 section 17.2 and RFC 9369. */
+static WpProbeVerdict
+probe_quic(const WpProbe *probe)
+{
+	WpBytes in = wp_bytes_left(&probe->client) ? probe->client : probe->server;
+	guint8 first = wp_bytes_u8(&in);
+	guint32 version = wp_bytes_be32(&in);
+	if (in.failed || (first & 0xc0) != 0xc0)
+		return WP_PROBE_NO;
+	return version == 1 || version == 0x6b3343cf ? WP_PROBE_SURE : WP_PROBE_NO;
+}
+
+static WpDecodeStatus
+decode_opaque(void *state, WpDecodeContext *context, WpDirection direction, WpBytes in,
+	      WpUnit *out_unit)
+{
+	wp_decode_multiplexed(context);
+	out_unit->length = G_MAXSIZE;
+	return WP_DECODE_OK;
+}
+
+const WpDecoder wp_decoder_http2 = {
+	.name = "http2",
+	.summary = "HTTP/2: recognised, its streams are not decoded yet",
+	.transports = WP_TRANSPORT_TCP,
+	.probe = probe_http2,
+	.decode = decode_opaque,
+};
+
+static const guint16 quic_ports[] = { 443, 0 };
+
+const WpDecoder wp_decoder_quic = {
+	.name = "quic",
+	.summary = "QUIC: recognised; encrypted and multiplexed, so no calls",
+	.transports = WP_TRANSPORT_UDP,
+	.ports = quic_ports,
+	.probe = probe_quic,
+	.decode = decode_opaque,
+};
+
+static const guint16 ssh_ports[] = { 22, 0 };
+
+const WpDecoder wp_decoder_ssh = {
+	.name = "ssh",
+	.summary = "SSH: recognised; encrypted and multiplexed, so no calls",
+	.transports = WP_TRANSPORT_TCP,
+	.ports = ssh_ports,
+	.probe = probe_ssh,
+	.decode = decode_opaque,
+};

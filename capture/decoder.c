@@ -1,0 +1,72 @@
+/*
+ * The table of decoders, and which of them a flow speaks: content first, the port only as a hint that
+ * lifts a weak answer.
+ */
+#include "capture/decoder.h"
+
+#include <string.h>
+
+#include "capture/decoders.h"
+
+/* Asked in this order; of equal answers the first wins. Strict frames come before loose ones. */
+const WpDecoder *const wp_decoders[] = {
+	&wp_decoder_tls, &wp_decoder_http2, &wp_decoder_quic, &wp_decoder_ssh, NULL,
+};
+
+const WpDecoder *
+wp_decoder_by_name(const char *name)
+{
+	for (const WpDecoder *const *d = wp_decoders; *d; d++)
+		if (strcmp((*d)->name, name) == 0)
+			return *d;
+	return strcmp(wp_decoder_generic.name, name) == 0 ? &wp_decoder_generic : NULL;
+}
+
+static gboolean
+has_port(const WpDecoder *decoder, guint16 port)
+{
+	for (const guint16 *p = decoder->ports; p && *p; p++)
+		if (*p == port)
+			return TRUE;
+	return FALSE;
+}
+
+static WpProbeVerdict
+ask(const WpDecoder *decoder, const WpProbe *probe, gboolean *out_port)
+{
+	guint transport = probe->is_udp ? WP_TRANSPORT_UDP : WP_TRANSPORT_TCP;
+	if (!(decoder->transports & transport))
+		return WP_PROBE_NO;
+	WpProbeVerdict verdict = decoder->probe(probe);
+	*out_port = has_port(decoder, probe->server_port);
+	if (verdict == WP_PROBE_MAYBE && *out_port)
+		verdict = WP_PROBE_LIKELY;
+	return verdict;
+}
+
+WpDetection
+wp_decoder_detect(const WpProbe *probe, gboolean final)
+{
+	WpDetection best = { NULL, WP_PROBE_NO };
+	gboolean best_port = FALSE, may_become = FALSE;
+	gboolean both = wp_bytes_left(&probe->client) && wp_bytes_left(&probe->server);
+
+	for (const WpDecoder *const *d = wp_decoders; *d; d++) {
+		gboolean port = FALSE;
+		WpProbeVerdict verdict = ask(*d, probe, &port);
+		if (verdict == WP_PROBE_MORE) {
+			may_become = TRUE;
+		} else if (verdict > best.verdict ||
+			   (verdict == best.verdict && verdict && port && !best_port)) {
+			best = (WpDetection){ *d, verdict };
+			best_port = port;
+		}
+	}
+	if (best.verdict >= WP_PROBE_LIKELY)
+		return best;
+	if (best.verdict == WP_PROBE_MAYBE && both && (final || !may_become))
+		return best;
+	if (final || (!may_become && best.verdict == WP_PROBE_NO))
+		return (WpDetection){ &wp_decoder_generic, WP_PROBE_NO };
+	return (WpDetection){ NULL, WP_PROBE_MORE };
+}

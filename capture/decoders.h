@@ -1,0 +1,10 @@
+/* The decoders, one a file; decoder.c puts them in the order in which they are asked. */
+#ifndef WP_CAPTURE_DECODERS_H
+#define WP_CAPTURE_DECODERS_H
+
+#include "capture/decoder.h"
+
+extern const WpDecoder wp_decoder_quic; /* decode-opaque.c */
+extern const WpDecoder wp_decoder_ssh;  /* decode-opaque.c */
+
+#endif

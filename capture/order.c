@@ -1,0 +1,250 @@
+/*
+ * Order: a heap of small keys over a slab of records, and a table of calls that gives their numbers
+ * to their returns.
+ *
+ *   heap    (begin, arrival) -> item        the earliest on top
+ *   items   record + tokens                 free list
+ *   calls   number, begin, state            free list; WpCallRef is the index
+ */
+#include "capture/order.h"
+
+#include <string.h>
+
+typedef struct {
+	gint64 begin_ns;
+	guint64 arrival; /* ties: first come, first served */
+	guint32 item;
+} Key;
+
+typedef struct {
+	WpRecord record;
+	WpCallRef call; /* of a CALL or RETURN */
+	guint32 tokens[WP_RECORD_MAX_TOKENS];
+} Item;
+
+enum {
+	CALL_WAITS = 1, /* its CALL is still in the heap */
+	CALL_LIVES = 2  /* its RETURN may still come, or is in the heap */
+};
+
+typedef struct {
+	guint64 number;
+	gint64 begin_ns;
+	guint8 state;
+} Call;
+
+struct WpOrder {
+	WpRecordSink *sink;
+	WpCounters *counters;
+	Key *heap;
+	gsize n_heap;
+	gsize heap_allocated;
+	GArray *items;      /* Item */
+	GArray *free_items; /* guint32 */
+	GArray *calls;      /* Call */
+	GArray *free_calls; /* guint32 */
+	guint64 n_arrived;
+	guint64 n_numbered;
+	gint64 last_ns; /* begin of the last record passed on */
+	GError *error;  /* the first error of the sink; nothing is passed on after it */
+};
+
+WpOrder *
+wp_order_new(WpRecordSink *sink, WpCounters *counters)
+{
+	WpOrder *order = g_new0(WpOrder, 1);
+	order->sink = sink;
+	order->counters = counters;
+	order->items = g_array_new(FALSE, FALSE, sizeof(Item));
+	order->free_items = g_array_new(FALSE, FALSE, sizeof(guint32));
+	order->calls = g_array_new(FALSE, FALSE, sizeof(Call));
+	order->free_calls = g_array_new(FALSE, FALSE, sizeof(guint32));
+	order->last_ns = WP_NO_TIME;
+	return order;
+}
+
+void
+wp_order_free(WpOrder *order)
+{
+	if (!order)
+		return;
+	g_free(order->heap);
+	g_array_unref(order->items);
+	g_array_unref(order->free_items);
+	g_array_unref(order->calls);
+	g_array_unref(order->free_calls);
+	g_clear_error(&order->error);
+	g_free(order);
+}
+
+/* A free index of ARRAY: from the free list, else a new one. */
+static guint32
+take_index(GArray *array, GArray *free_list)
+{
+	if (free_list->len) {
+		guint32 index = g_array_index(free_list, guint32, free_list->len - 1);
+		g_array_set_size(free_list, free_list->len - 1);
+		return index;
+	}
+	g_array_set_size(array, array->len + 1);
+	return array->len - 1;
+}
+
+static gboolean
+is_before(const Key *a, const Key *b)
+{
+	return a->begin_ns != b->begin_ns ? a->begin_ns < b->begin_ns : a->arrival < b->arrival;
+}
+
+static void
+push_key(WpOrder *order, Key key)
+{
+	if (order->n_heap == order->heap_allocated) {
+		order->heap_allocated = MAX(1024, order->heap_allocated * 2);
+		order->heap = g_renew(Key, order->heap, order->heap_allocated);
+	}
+	gsize at = order->n_heap++;
+	while (at && is_before(&key, &order->heap[(at - 1) / 2])) {
+		order->heap[at] = order->heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	order->heap[at] = key;
+}
+
+static Key
+pop_key(WpOrder *order)
+{
+	Key top = order->heap[0], last = order->heap[--order->n_heap];
+	gsize at = 0, child;
+
+	while ((child = 2 * at + 1) < order->n_heap) {
+		if (child + 1 < order->n_heap &&
+		    is_before(&order->heap[child + 1], &order->heap[child]))
+			child++;
+		if (!is_before(&order->heap[child], &last))
+			break;
+		order->heap[at] = order->heap[child];
+		at = child;
+	}
+	order->heap[at] = last;
+	return top;
+}
+
+static Call *
+get_call(WpOrder *order, WpCallRef ref)
+{
+	return &g_array_index(order->calls, Call, ref);
+}
+
+/* Clears BITS of the call's state and frees it when none is left. */
+static void
+release_call(WpOrder *order, WpCallRef ref, guint8 bits)
+{
+	Call *call = get_call(order, ref);
+	call->state &= (guint8)~bits;
+	if (!call->state)
+		g_array_append_val(order->free_calls, ref);
+}
+
+static void
+push_item(WpOrder *order, const WpRecord *record, const guint32 *tokens, WpCallRef call,
+	  gint64 begin_ns)
+{
+	guint32 index = take_index(order->items, order->free_items);
+	Item *item = &g_array_index(order->items, Item, index);
+	item->record = *record;
+	item->call = call;
+	if (record->n_tokens)
+		memcpy(item->tokens, tokens, record->n_tokens * sizeof tokens[0]);
+	push_key(order, (Key){ begin_ns, order->n_arrived++, index });
+}
+
+WpCallRef
+wp_order_call(WpOrder *order, const WpRecord *record, const guint32 *tokens)
+{
+	WpCallRef ref = take_index(order->calls, order->free_calls);
+	*get_call(order, ref) = (Call){ 0, record->begin_ns, CALL_WAITS | CALL_LIVES };
+	push_item(order, record, tokens, ref, record->begin_ns);
+	return ref;
+}
+
+void
+wp_order_return(WpOrder *order, WpCallRef call, const WpRecord *record)
+{
+	/* Never before its call, whatever the clock of the capture did. */
+	gint64 begin_ns = MAX(record->begin_ns, get_call(order, call)->begin_ns);
+	push_item(order, record, NULL, call, begin_ns);
+}
+
+void
+wp_order_forget(WpOrder *order, WpCallRef call)
+{
+	release_call(order, call, CALL_LIVES);
+}
+
+void
+wp_order_message(WpOrder *order, const WpRecord *record, const guint32 *tokens)
+{
+	push_item(order, record, tokens, WP_NO_CALL_REF, record->begin_ns);
+}
+
+/* The number of the record: its own for calls and messages, that of the call for returns. */
+static guint64
+number_of(WpOrder *order, const Item *item)
+{
+	if (item->record.kind == WP_KIND_RETURN) {
+		guint64 number = get_call(order, item->call)->number;
+		release_call(order, item->call, CALL_LIVES);
+		return number;
+	}
+	guint64 number = ++order->n_numbered;
+	if (item->call != WP_NO_CALL_REF) {
+		get_call(order, item->call)->number = number;
+		release_call(order, item->call, CALL_WAITS);
+	}
+	return number;
+}
+
+static void
+pass_on_first(WpOrder *order)
+{
+	Key key = pop_key(order);
+	Item *item = &g_array_index(order->items, Item, key.item);
+
+	item->record.id = number_of(order, item);
+	if (key.begin_ns < order->last_ns)
+		wp_counters_add(order->counters, WP_COUNT_RECORDS_LATE, 1);
+	else
+		order->last_ns = key.begin_ns;
+	if (!order->error)
+		wp_sink_record(order->sink, &item->record, item->tokens, &order->error);
+	g_array_append_val(order->free_items, key.item);
+}
+
+static gboolean
+report_error(const WpOrder *order, GError **error)
+{
+	if (!order->error)
+		return TRUE;
+	if (error)
+		*error = g_error_copy(order->error);
+	return FALSE;
+}
+
+gboolean
+wp_order_advance(WpOrder *order, gint64 now_ns, GError **error)
+{
+	gint64 due_ns = now_ns - WP_ORDER_WINDOW_NS;
+	while (order->n_heap &&
+	       (order->heap[0].begin_ns <= due_ns || order->n_heap > WP_ORDER_MAX_RECORDS))
+		pass_on_first(order);
+	return report_error(order, error);
+}
+
+gboolean
+wp_order_flush(WpOrder *order, GError **error)
+{
+	while (order->n_heap)
+		pass_on_first(order);
+	return report_error(order, error);
+}

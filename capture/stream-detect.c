@@ -1,0 +1,199 @@
+/*
+ * Stream, undecided: packets are held until a decoder recognises what they say, then fed as if they
+ * came now, with the stamps of then. In mid-stream the bytes may begin anywhere, so each change of
+ * direction is tried as a beginning:
+ *
+ *     server  ..body of an old reply|                 |reply......
+ *     client                        |request|         |
+ *                                   ^ turn            ^ turn: now both sides of one exchange
+ */
+#include <string.h>
+
+#include "capture/stream-private.h"
+
+#define MAX_HELD     48 /* packets */
+#define MAX_TURNS    12 /* changes of direction before the generic decoder takes the flow */
+#define MAX_HELD_UDP 4
+
+void
+wp_stream_drop_held(WpStream *stream)
+{
+	for (int i = 0; i < 2; i++) {
+		GByteArray *bytes = stream->held_bytes[i];
+		if (!bytes)
+			continue;
+		wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, bytes->len);
+		stream->sides[i].offset += bytes->len;
+		g_clear_pointer(&stream->held_bytes[i], g_byte_array_unref);
+		stream->turn_at[i] = 0;
+	}
+	g_clear_pointer(&stream->held, g_free);
+	stream->n_held = stream->held_allocated = 0;
+	stream->n_turns = 0;
+	stream->has_turn = FALSE;
+	stream->info.from_start = FALSE;
+}
+
+static gsize
+held_length(const WpStream *stream, WpDirection from)
+{
+	return stream->held_bytes[from] ? stream->held_bytes[from]->len : 0;
+}
+
+/* Every exchange of a flow seen from its start, and every datagram, counts from the first byte. */
+static gboolean
+is_aligned(const WpStream *stream)
+{
+	return stream->info.from_start || stream->info.is_udp;
+}
+
+/* Where the bytes of FROM that detection looks at begin, if CLIENT were the client. */
+static gsize
+view_start(const WpStream *stream, WpDirection from, WpDirection client)
+{
+	if (is_aligned(stream))
+		return 0;
+	if (from != client && stream->turn == client)
+		return held_length(stream, from); /* an older reply: not to be looked at */
+	return stream->turn_at[from];
+}
+
+static gsize
+first_datagram(const WpStream *stream, WpDirection from)
+{
+	for (guint i = 0; i < stream->n_held; i++)
+		if (stream->held[i].from == from)
+			return stream->held[i].length;
+	return 0;
+}
+
+static WpBytes
+view(const WpStream *stream, WpDirection from, WpDirection client)
+{
+	gsize start = view_start(stream, from, client), length = held_length(stream, from);
+	if (stream->info.is_udp)
+		length = first_datagram(stream, from);
+	if (!stream->held_bytes[from] || length <= start)
+		return wp_bytes((const guint8 *)"", 0);
+	return wp_bytes(stream->held_bytes[from]->data + start, length - start);
+}
+
+static WpDetection
+detect_as(const WpStream *stream, WpDirection client, gboolean final)
+{
+	const WpStreamInfo *info = &stream->info;
+	const WpEndpoint *ends[2] = { &info->client, &info->server };
+	WpProbe probe = {
+		.client = view(stream, client, client),
+		.server = view(stream, !client, client),
+		.client_port = ends[client]->port,
+		.server_port = ends[!client]->port,
+		.from_start = info->from_start,
+		.is_udp = info->is_udp,
+	};
+	return wp_decoder_detect(&probe, final);
+}
+
+/* Feeds what was held, from START (by info's direction) on. */
+static void
+feed_held(WpStream *stream, const gsize start[2])
+{
+	g_autofree WpHeld *held = g_steal_pointer(&stream->held);
+	g_autoptr(GByteArray) of_client = g_steal_pointer(&stream->held_bytes[0]);
+	g_autoptr(GByteArray) of_server = g_steal_pointer(&stream->held_bytes[1]);
+	guint n_held = stream->n_held;
+	gsize at[2] = { 0, 0 };
+
+	stream->n_held = stream->held_allocated = 0;
+	for (guint i = 0; i < n_held; i++) {
+		WpDirection from = held[i].from;
+		WpDirection to_side = stream->is_swapped ? !from : from;
+		const guint8 *data = (from == WP_FROM_CLIENT ? of_client : of_server)->data;
+		data += at[from];
+		gsize skipped = start[from] > at[from] ? start[from] - at[from] : 0;
+		skipped = MIN(skipped, held[i].length);
+		at[from] += held[i].length;
+		stream->sides[to_side].offset += skipped;
+		wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, skipped);
+		if (skipped == held[i].length)
+			continue;
+		if (stream->info.is_udp)
+			wp_stream_feed_datagram(stream, to_side, data, held[i].length,
+						held[i].wire_length, &held[i].stamp);
+		else
+			wp_stream_feed(stream, to_side, data + skipped, held[i].length - skipped,
+				       &held[i].stamp);
+	}
+}
+
+static void
+take_decoder(WpStream *stream, const WpDecoder *decoder, WpDirection client)
+{
+	gsize start[2] = { 0, 0 };
+
+	if (decoder != &wp_decoder_generic)
+		for (int i = 0; i < 2; i++)
+			start[i] = view_start(stream, i, client);
+	if (client == WP_FROM_SERVER) {
+		WpSide side = stream->sides[0];
+		stream->sides[0] = stream->sides[1];
+		stream->sides[1] = side;
+		stream->is_swapped = TRUE;
+	}
+	wp_stream_set_decoder(stream, decoder);
+	feed_held(stream, start);
+}
+
+void
+wp_stream_decide(WpStream *stream, gboolean final)
+{
+	if (stream->n_held == 0)
+		return;
+	WpDirection client = WP_FROM_CLIENT;
+	WpDetection detection = detect_as(stream, client, final);
+	if (!stream->info.is_oriented) {
+		WpDetection swapped = detect_as(stream, WP_FROM_SERVER, final);
+		if (swapped.decoder && swapped.verdict > detection.verdict &&
+		    swapped.verdict != WP_PROBE_MORE) {
+			detection = swapped;
+			client = WP_FROM_SERVER;
+		}
+	}
+	if (!detection.decoder)
+		return;
+	if (detection.decoder == &wp_decoder_generic && !final && !is_aligned(stream))
+		return;
+	take_decoder(stream, detection.decoder, client);
+}
+
+static void
+note_turn(WpStream *stream, WpDirection from)
+{
+	if (stream->has_turn && stream->turn == from)
+		return;
+	stream->has_turn = TRUE;
+	stream->turn = from;
+	stream->turn_at[from] = held_length(stream, from);
+	stream->n_turns++;
+}
+
+void
+wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
+	       gsize wire_length, const WpStamp *stamp)
+{
+	note_turn(stream, from);
+	if (stream->n_held == stream->held_allocated) {
+		stream->held_allocated = MAX(4, stream->held_allocated * 2);
+		stream->held = g_renew(WpHeld, stream->held, stream->held_allocated);
+	}
+	stream->held[stream->n_held++] = (WpHeld){ from, length, wire_length, *stamp };
+	if (!stream->held_bytes[from])
+		stream->held_bytes[from] = g_byte_array_new();
+	g_byte_array_append(stream->held_bytes[from], data, (guint)length);
+	gboolean final = stream->n_held >= (stream->info.is_udp ? MAX_HELD_UDP : MAX_HELD) ||
+			 stream->n_turns > MAX_TURNS ||
+			 held_length(stream, from) >= WP_STREAM_UNDECIDED_MAX;
+	wp_stream_decide(stream, FALSE);
+	if (final && !stream->decoder)
+		wp_stream_decide(stream, TRUE);
+}

@@ -1,0 +1,335 @@
+/*
+ * Stream, messages: a finished message becomes a record; calls wait for their return; and what the
+ * stream does for decoders (labels, tokens, names).
+ */
+#include <string.h>
+
+#include "capture/stream-private.h"
+#include "capture/tokens.h"
+
+/* Distinct strings of a capture; beyond, labels fold into one. Bounds memory against hostile input. */
+#define MAX_STRINGS  200000
+#define FOLDED_LABEL "(other)"
+
+/* --- nodes and counters --- */
+
+static const WpEndpoint *
+endpoint_of(const WpStream *stream, WpDirection side)
+{
+	gboolean is_server = (side == WP_FROM_SERVER) != stream->is_swapped;
+	return is_server ? &stream->info.server : &stream->info.client;
+}
+
+static guint32
+node_of(WpStream *stream, WpDirection side)
+{
+	if (stream->nodes[side] == WP_NO_NODE)
+		stream->nodes[side] = wp_nodes_by_address(stream->shared->nodes,
+							  endpoint_of(stream, side)->address);
+	return stream->nodes[side];
+}
+
+void
+wp_stream_count(WpStream *stream, WpDirection from, WpCounter counter, guint64 n)
+{
+	if (n)
+		wp_counters_add_pair(stream->shared->counters, counter, node_of(stream, from),
+				     node_of(stream, !from), n);
+}
+
+/* --- messages to records --- */
+
+static WpRecord
+make_record(WpStream *stream, WpDirection from, const WpMessage *message, WpKind kind)
+{
+	return (WpRecord){
+		.begin_ns = message->begin.time_ns,
+		.end_ns = MAX(message->begin.time_ns, message->end.time_ns),
+		.packet = message->begin.packet,
+		.bytes = message->bytes,
+		.sender = node_of(stream, from),
+		.receiver = node_of(stream, !from),
+		.flow = stream->info.flow,
+		.protocol = wp_strings_intern(wp_nodes_strings(stream->shared->nodes),
+					      stream->decoder->name, -1),
+		.label = message->label,
+		.src = *endpoint_of(stream, from),
+		.dst = *endpoint_of(stream, !from),
+		.kind = (guint8)kind,
+		.status = message->status,
+		.marks = message->marks,
+		.tap = stream->info.tap,
+		.n_tokens = message->n_tokens,
+	};
+}
+
+/* The oldest N calls will not be answered any more. */
+static void
+forget_oldest(WpStream *stream, WpDirection from, guint n, WpCounter counter)
+{
+	WpPairing *pairing = &stream->pairings[from];
+	wp_stream_count(stream, from, counter, n);
+	for (; n; n--) {
+		wp_order_forget(stream->shared->order, pairing->calls[0].ref);
+		wp_pairing_remove(pairing, 0);
+	}
+}
+
+/* TRUE where the call is one sent again: over UDP the same id and label while it is pending. */
+static gboolean
+is_repeated(WpStream *stream, WpDirection from, const WpMessage *message)
+{
+	WpPairing *pairing = &stream->pairings[from];
+	int found = wp_pairing_match_callid(pairing, message->callid);
+	if (found < 0)
+		return FALSE;
+	if (stream->info.is_udp && pairing->calls[found].label == message->label) {
+		wp_stream_count(stream, from, WP_COUNT_CALLS_REPEATED, 1);
+		return TRUE;
+	}
+	wp_stream_count(stream, from, WP_COUNT_CALLS_UNANSWERED, 1);
+	wp_order_forget(stream->shared->order, pairing->calls[found].ref);
+	wp_pairing_remove(pairing, (guint)found);
+	return FALSE;
+}
+
+static void
+emit_call(WpStream *stream, WpDirection from, const WpMessage *message)
+{
+	WpPairing *pairing = &stream->pairings[from];
+	guint most =
+		stream->shared->max_pending ? stream->shared->max_pending : WP_PAIRING_MAX_PENDING;
+
+	if (stream->decoder->by_callid && is_repeated(stream, from, message))
+		return;
+	if (pairing->n >= most)
+		forget_oldest(stream, from, 1, WP_COUNT_CALLS_EVICTED);
+	WpRecord record = make_record(stream, from, message, WP_KIND_CALL);
+	wp_pairing_add(pairing, message,
+		       wp_order_call(stream->shared->order, &record, message->tokens));
+	stream->n_calls[from]++;
+}
+
+static void
+emit_return(WpStream *stream, WpDirection from, const WpMessage *message)
+{
+	WpPairing *pairing = &stream->pairings[!from];
+	guint before = 0;
+	int found = stream->decoder->by_callid ? wp_pairing_match_callid(pairing, message->callid)
+					       : wp_pairing_match_order(pairing, message, &before);
+	if (found < 0) {
+		wp_stream_count(stream, from,
+				found == WP_PAIRING_UNSURE ? WP_COUNT_RETURNS_UNSURE
+							   : WP_COUNT_RETURNS_ORPHAN,
+				1);
+		return;
+	}
+	if (before) {
+		forget_oldest(stream, !from, before, WP_COUNT_CALLS_UNANSWERED);
+		found -= (int)before;
+	}
+	const WpPending *call = &pairing->calls[found];
+	WpRecord record = make_record(stream, from, message, WP_KIND_RETURN);
+	record.marks |= call->marks;
+	if (!record.label)
+		record.label = call->label;
+	record.n_tokens = 0;
+	wp_order_return(stream->shared->order, call->ref, &record);
+	wp_pairing_remove(pairing, (guint)found);
+	stream->n_returns[from]++;
+}
+
+static void
+emit_one_way(WpStream *stream, WpDirection from, const WpMessage *message)
+{
+	WpRecord record = make_record(stream, from, message, WP_KIND_MESSAGE);
+	wp_order_message(stream->shared->order, &record, message->tokens);
+	stream->n_messages[from]++;
+}
+
+void
+wp_stream_emit(WpStream *stream, WpMessage *message)
+{
+	for (int i = 0; i < 2; i++) {
+		WpSide *side = &stream->sides[i];
+		if (side->open == message)
+			side->open = NULL;
+		if (side->unit_message == message)
+			side->unit_message = NULL;
+	}
+	if (message->is_open) {
+		WpDirection from = message->from;
+		if (message->kind == WP_KIND_RETURN)
+			emit_return(stream, from, message);
+		else if (message->kind == WP_KIND_CALL && !message->no_return)
+			emit_call(stream, from, message);
+		else
+			emit_one_way(stream, from, message);
+		stream->has_emitted[from] = TRUE;
+		stream->n_emitted++;
+	}
+	memset(message, 0, sizeof *message);
+}
+
+/* A return made by a reset: nothing was received, but the waiting ended then. */
+static void
+return_by_reset(WpStream *stream, WpDirection from, const WpPending *call, const WpStamp *stamp)
+{
+	WpMessage message = {
+		.status = WP_STATUS_RESET,
+		.marks = call->marks,
+		.label = call->label,
+		.begin = *stamp,
+		.end = *stamp,
+	};
+	WpRecord record = make_record(stream, !from, &message, WP_KIND_RETURN);
+	wp_order_return(stream->shared->order, call->ref, &record);
+}
+
+static void
+close_direction(WpStream *stream, WpDirection from, WpFinish how, const WpStamp *stamp)
+{
+	WpPairing *pairing = &stream->pairings[from];
+	guint n = pairing->n;
+
+	if (how == WP_FINISH_RESET && stamp && !pairing->hole_in_returns) {
+		for (guint i = 0; i < n; i++)
+			return_by_reset(stream, from, &pairing->calls[i], stamp);
+		wp_stream_count(stream, from, WP_COUNT_CALLS_RESET, n);
+		pairing->n = 0;
+	} else if (how == WP_FINISH_END && !pairing->hole_in_returns) {
+		forget_oldest(stream, from, n, WP_COUNT_CALLS_OPEN);
+	} else {
+		forget_oldest(stream, from, n, WP_COUNT_CALLS_UNANSWERED);
+	}
+	wp_stream_count(stream, from, WP_COUNT_CALLS, stream->n_calls[from]);
+	wp_stream_count(stream, from, WP_COUNT_RETURNS, stream->n_returns[from]);
+	wp_stream_count(stream, from, WP_COUNT_MESSAGES, stream->n_messages[from]);
+}
+
+void
+wp_stream_close_calls(WpStream *stream, WpFinish how, const WpStamp *stamp)
+{
+	if (stream->decoder == &wp_decoder_generic)
+		wp_stream_count(stream, WP_FROM_CLIENT, WP_COUNT_FLOWS_UNDECODED, 1);
+	if (stream->is_multiplexed)
+		wp_stream_count(stream, WP_FROM_CLIENT, WP_COUNT_FLOWS_MULTIPLEXED, 1);
+	close_direction(stream, WP_FROM_CLIENT, how, stamp);
+	close_direction(stream, WP_FROM_SERVER, how, stamp);
+}
+
+/* --- for decoders --- */
+
+guint32
+wp_decode_label(WpDecodeContext *context, const char *label, gsize length)
+{
+	WpStream *stream = context->stream;
+	WpStrings *strings = wp_nodes_strings(stream->shared->nodes);
+	gsize n = MIN(length, WP_LABEL_MAX);
+	guint32 known = wp_strings_find(strings, label, (gssize)n);
+
+	if (known || n == 0)
+		return known;
+	if (wp_strings_count(strings) >= MAX_STRINGS) {
+		wp_counters_add(stream->shared->counters, WP_COUNT_LABELS_FOLDED, 1);
+		return wp_strings_intern(strings, FOLDED_LABEL, -1);
+	}
+	return wp_strings_intern(strings, label, (gssize)n);
+}
+
+void
+wp_decode_tokens(WpDecodeContext *context, WpMessage *message, const guint8 *data, gsize length)
+{
+	message->n_tokens =
+		(guint8)wp_tokens_scan(context->stream->shared->token_key, data, length,
+				       message->tokens, message->n_tokens, WP_RECORD_MAX_TOKENS);
+}
+
+void
+wp_decode_name_server(WpDecodeContext *context, WpNameSource source, const char *name, gsize length)
+{
+	WpStream *stream = context->stream;
+	wp_nodes_add_hint(stream->shared->nodes, node_of(stream, WP_FROM_SERVER), source, name,
+			  (gssize)length);
+}
+
+void
+wp_decode_name_address(WpDecodeContext *context, const guint8 address[16], const char *name,
+		       gsize length)
+{
+	WpNodes *nodes = context->stream->shared->nodes;
+	wp_nodes_add_hint(nodes, wp_nodes_by_address(nodes, address), WP_NAME_DNS, name,
+			  (gssize)length);
+}
+
+gboolean
+wp_decode_pending(WpDecodeContext *context, guint32 *out_note)
+{
+	const WpPairing *pairing = &context->stream->pairings[WP_FROM_CLIENT];
+	if (pairing->n == 0)
+		return FALSE;
+	*out_note = pairing->calls[0].note;
+	return TRUE;
+}
+
+gboolean
+wp_decode_pending_callid(WpDecodeContext *context, guint64 callid, guint32 *out_note)
+{
+	for (int i = 0; i < 2; i++) {
+		const WpPairing *pairing = &context->stream->pairings[i];
+		int found = wp_pairing_match_callid(pairing, callid);
+		if (found >= 0) {
+			*out_note = pairing->calls[found].note;
+			return TRUE;
+		}
+	}
+	return FALSE;
+}
+
+guint
+wp_decode_n_pending(const WpDecodeContext *context)
+{
+	return context->stream->pairings[WP_FROM_CLIENT].n;
+}
+
+gboolean
+wp_decode_from_start(const WpDecodeContext *context)
+{
+	return context->stream->info.from_start;
+}
+
+guint16
+wp_decode_server_port(const WpDecodeContext *context)
+{
+	return endpoint_of(context->stream, WP_FROM_SERVER)->port;
+}
+
+gint64
+wp_decode_time(const WpDecodeContext *context)
+{
+	return context->stream->now_ns;
+}
+
+gboolean
+wp_decode_is_datagram(const WpDecodeContext *context)
+{
+	return context->stream->info.is_udp;
+}
+
+void
+wp_decode_emit(WpDecodeContext *context, WpMessage *message)
+{
+	wp_stream_emit(context->stream, message);
+}
+
+gboolean
+wp_decode_is_cut(const WpDecodeContext *context)
+{
+	return context->stream->is_cut;
+}
+
+void
+wp_decode_multiplexed(WpDecodeContext *context)
+{
+	context->stream->is_multiplexed = TRUE;
+}

@@ -1,0 +1,102 @@
+/* Inside of WpStream, shared by stream.c, stream-detect.c and stream-messages.c alone. */
+#ifndef WP_CAPTURE_STREAM_PRIVATE_H
+#define WP_CAPTURE_STREAM_PRIVATE_H
+
+#include "capture/pairing.h"
+#include "capture/stream.h"
+
+/* A run of unread bytes that came in one packet. */
+typedef struct {
+	guint64 end; /* offset behind its last byte */
+	WpStamp stamp;
+} WpPiece;
+
+/*
+ * One direction. The unread bytes are `unread` (either the packet at hand or `kept`); their pieces
+ * tell when each came.
+ *
+ *     offset                          offset + n_unread
+ *       |<------------ unread ------------>|
+ *       |  piece  |    piece    |  piece   |
+ */
+typedef struct {
+	const guint8 *unread;
+	gsize n_unread;
+	guint8 *kept; /* owns the unread bytes between packets */
+	gsize kept_allocated;
+	WpPiece *pieces;
+	guint n_pieces;
+	guint pieces_allocated;
+	guint64 offset;          /* of the first unread byte */
+	guint64 skip;            /* bytes of the current unit that have not come yet */
+	WpMessage *unit_message; /* what the rest of that unit belongs to; may be NULL */
+	const WpDecoder *unit_becomes;
+	gboolean unit_emits;
+	WpMessage *open;   /* the message opened last and not emitted */
+	gsize need;        /* bytes the decoder wants before it is asked again */
+	gboolean is_lost;  /* looks for the begin of a message */
+	gboolean is_ended; /* the decoder was told */
+} WpSide;
+
+/* A packet kept while the protocol is not known. */
+typedef struct {
+	WpDirection from;
+	gsize length;      /* bytes, after those of the packets before it of the same side */
+	gsize wire_length; /* UDP */
+	WpStamp stamp;
+} WpHeld;
+
+struct WpDecodeContext {
+	WpStream *stream;
+};
+
+struct WpStream {
+	WpDecodeContext context;
+	const WpStreamShared *shared;
+	WpStreamInfo info;
+	const WpDecoder *decoder; /* NULL = undecided */
+	void *state;
+	gboolean is_swapped; /* info's client is the server */
+	gboolean is_finished;
+	gboolean is_cut; /* see wp_decode_is_cut() */
+	gboolean is_multiplexed;
+	gboolean has_emitted[2]; /* messages of that direction */
+	guint64 n_emitted;
+	guint64 n_calls[2]; /* by sender */
+	guint64 n_returns[2];
+	guint64 n_messages[2];
+	WpSide sides[2];       /* by WpDirection of the protocol, after swapping */
+	WpPairing pairings[2]; /* by direction of the calls */
+	guint32 nodes[2];      /* of client and server; WP_NO_NODE until needed */
+	gint64 now_ns;         /* of the packet at hand */
+
+	/* While undecided: what has come, and where each side's last turn begins. */
+	WpHeld *held;
+	guint n_held;
+	guint held_allocated;
+	GByteArray *held_bytes[2]; /* by info's direction */
+	gsize turn_at[2];
+	gboolean has_turn;
+	WpDirection turn;
+	guint n_turns;
+};
+
+/* stream.c: bytes of a decided stream; FROM is a direction of the protocol. */
+void wp_stream_feed(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
+		    const WpStamp *stamp);
+void wp_stream_feed_datagram(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
+			     gsize wire_length, const WpStamp *stamp);
+void wp_stream_set_decoder(WpStream *stream, const WpDecoder *decoder);
+
+/* stream-detect.c */
+void wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
+		    gsize wire_length, const WpStamp *stamp);
+void wp_stream_decide(WpStream *stream, gboolean final);
+void wp_stream_drop_held(WpStream *stream);
+
+/* stream-messages.c: hands over a finished message and zeroes it. */
+void wp_stream_emit(WpStream *stream, WpMessage *message);
+void wp_stream_count(WpStream *stream, WpDirection from, WpCounter counter, guint64 n);
+void wp_stream_close_calls(WpStream *stream, WpFinish how, const WpStamp *stamp);
+
+#endif

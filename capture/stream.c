@@ -1,0 +1,547 @@
+/*
+ * Stream: from ordered bytes to units. What a decoder has not consumed is kept with the stamps of its
+ * packets; what belongs to a unit already understood is skipped as it comes; after a hole the next
+ * packet that can begin a message is looked for.
+ */
+#include "capture/stream.h"
+
+#include <string.h>
+
+#include "capture/stream-private.h"
+
+WpStream *
+wp_stream_new(const WpStreamShared *shared, const WpStreamInfo *info)
+{
+	WpStream *stream = g_new0(WpStream, 1);
+	stream->context.stream = stream;
+	stream->shared = shared;
+	stream->info = *info;
+	stream->nodes[0] = stream->nodes[1] = WP_NO_NODE;
+	if (!info->from_start && !info->is_udp) {
+		/* What was asked before the capture began is not known. */
+		for (int i = 0; i < 2; i++) {
+			stream->pairings[i].hole_in_calls = TRUE;
+			stream->pairings[i].hole_in_returns = TRUE;
+		}
+	}
+	if (shared->forced && info->server.port == shared->forced_port) {
+		wp_stream_set_decoder(stream, shared->forced);
+	} else if (shared->forced && info->client.port == shared->forced_port) {
+		stream->is_swapped = TRUE;
+		wp_stream_set_decoder(stream, shared->forced);
+	}
+	if (stream->decoder && !info->from_start && !info->is_udp)
+		stream->sides[0].is_lost = stream->sides[1].is_lost = TRUE;
+	return stream;
+}
+
+static void
+drop_state(WpStream *stream)
+{
+	if (stream->state && stream->decoder->clear)
+		stream->decoder->clear(stream->state);
+	g_clear_pointer(&stream->state, g_free);
+	stream->decoder = NULL;
+}
+
+void
+wp_stream_free(WpStream *stream)
+{
+	if (!stream)
+		return;
+	drop_state(stream);
+	wp_stream_drop_held(stream);
+	for (int i = 0; i < 2; i++) {
+		g_free(stream->sides[i].kept);
+		g_free(stream->sides[i].pieces);
+		wp_pairing_clear(&stream->pairings[i]);
+	}
+	g_free(stream->held);
+	g_free(stream);
+}
+
+const WpDecoder *
+wp_stream_decoder(const WpStream *stream)
+{
+	return stream->decoder;
+}
+
+void
+wp_stream_set_decoder(WpStream *stream, const WpDecoder *decoder)
+{
+	drop_state(stream);
+	stream->decoder = decoder;
+	stream->state = g_malloc0(MAX(decoder->state_size, 1));
+	for (int i = 0; i < 2; i++) {
+		WpSide *side = &stream->sides[i];
+		side->open = side->unit_message = NULL;
+		side->unit_becomes = NULL;
+		side->unit_emits = FALSE;
+		side->skip = 0;
+		side->need = 0;
+	}
+}
+
+/* --- unread bytes and their stamps --- */
+
+static void
+add_piece(WpSide *side, guint64 end, const WpStamp *stamp)
+{
+	if (side->n_pieces == side->pieces_allocated) {
+		side->pieces_allocated = MAX(2, side->pieces_allocated * 2);
+		side->pieces = g_renew(WpPiece, side->pieces, side->pieces_allocated);
+	}
+	side->pieces[side->n_pieces++] = (WpPiece){ end, *stamp };
+}
+
+/* The stamp of the unread byte AT bytes from the front. */
+static WpStamp
+stamp_at(const WpSide *side, gsize at)
+{
+	guint64 offset = side->offset + at;
+	guint i = 0;
+	while (i + 1 < side->n_pieces && side->pieces[i].end <= offset)
+		i++;
+	WpStamp stamp = side->pieces[i].stamp;
+	stamp.offset = offset;
+	return stamp;
+}
+
+static void
+consume(WpSide *side, gsize n)
+{
+	guint gone = 0;
+	side->unread += n;
+	side->n_unread -= n;
+	side->offset += n;
+	side->need = 0;
+	while (gone < side->n_pieces && side->pieces[gone].end <= side->offset)
+		gone++;
+	if (gone) {
+		side->n_pieces -= gone;
+		memmove(side->pieces, side->pieces + gone, side->n_pieces * sizeof(WpPiece));
+	}
+}
+
+/* Puts DATA behind the unread bytes; without any, DATA itself becomes them (no copy). */
+static void
+append(WpSide *side, const guint8 *data, gsize length, const WpStamp *stamp)
+{
+	if (side->n_unread == 0) {
+		side->unread = data;
+		side->n_unread = length;
+	} else {
+		gsize total = side->n_unread + length;
+		if (side->unread != side->kept)
+			memmove(side->kept, side->unread, side->n_unread);
+		if (total > side->kept_allocated) {
+			side->kept_allocated = MAX(total, side->kept_allocated * 2);
+			side->kept = g_realloc(side->kept, side->kept_allocated);
+		}
+		memcpy(side->kept + side->n_unread, data, length);
+		side->unread = side->kept;
+		side->n_unread = total;
+	}
+	add_piece(side, side->offset + side->n_unread, stamp);
+}
+
+/* Before the packet's bytes go: what is still unread is copied. */
+static void
+keep_rest(WpSide *side)
+{
+	if (side->n_unread == 0) {
+		side->unread = NULL;
+		g_clear_pointer(&side->kept, g_free);
+		side->kept_allocated = 0;
+		return;
+	}
+	if (side->kept && side->unread >= side->kept &&
+	    side->unread < side->kept + side->kept_allocated)
+		return;
+	if (side->n_unread > side->kept_allocated) {
+		side->kept_allocated = side->n_unread;
+		side->kept = g_realloc(side->kept, side->kept_allocated);
+	}
+	memcpy(side->kept, side->unread, side->n_unread);
+	side->unread = side->kept;
+}
+
+/* --- units --- */
+
+/* Bytes up to END (a stamp) were added to the message that the unit belongs to. */
+static void
+extend(WpMessage *message, guint64 bytes, const WpStamp *end)
+{
+	if (!message || !message->is_open)
+		return;
+	message->bytes += bytes;
+	if (end)
+		message->end = *end;
+}
+
+static void
+finish_unit(WpStream *stream, WpDirection from)
+{
+	WpSide *side = &stream->sides[from];
+	WpMessage *message = side->unit_message;
+	const WpDecoder *becomes = side->unit_becomes;
+	gboolean emits = side->unit_emits;
+
+	side->unit_message = NULL;
+	side->unit_becomes = NULL;
+	side->unit_emits = FALSE;
+	if (emits && message)
+		wp_stream_emit(stream, message);
+	if (becomes)
+		wp_stream_set_decoder(stream, becomes);
+}
+
+/* Makes TAKE bytes of the unit part of its message. */
+static void
+apply_unit(WpStream *stream, WpDirection from, const WpUnit *unit)
+{
+	WpSide *side = &stream->sides[from];
+	gsize take = MIN(unit->length, side->n_unread);
+	WpStamp begin = stamp_at(side, 0), end = stamp_at(side, take - 1);
+
+	if (unit->emits_first)
+		wp_stream_emit(stream, unit->emits_first);
+	if (unit->opens) {
+		unit->opens->begin = begin;
+		unit->opens->end = end;
+		unit->opens->bytes = 0;
+		unit->opens->is_open = TRUE;
+		unit->opens->from = (guint8)from;
+		side->open = unit->opens;
+	}
+	side->unit_message = unit->emits     ? unit->emits
+			     : unit->extends ? unit->extends
+					     : unit->opens;
+	side->unit_emits = unit->emits != NULL;
+	side->unit_becomes = unit->becomes;
+	extend(side->unit_message, take, &end);
+	consume(side, take);
+	side->skip = unit->length == G_MAXSIZE ? G_MAXUINT64 : unit->length - take;
+	if (side->skip == 0)
+		finish_unit(stream, from);
+}
+
+/* Bytes of the current unit that have come now. */
+static void
+skip_bytes(WpStream *stream, WpDirection from)
+{
+	WpSide *side = &stream->sides[from];
+	gsize n = (gsize)MIN(side->skip, side->n_unread);
+	WpStamp end = stamp_at(side, n - 1);
+
+	extend(side->unit_message, n, &end);
+	consume(side, n);
+	if (side->skip == G_MAXUINT64)
+		return;
+	side->skip -= n;
+	if (side->skip == 0)
+		finish_unit(stream, from);
+}
+
+static void
+drop_unread(WpStream *stream, WpDirection from)
+{
+	WpSide *side = &stream->sides[from];
+	wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, side->n_unread);
+	consume(side, side->n_unread);
+}
+
+/* What was being decoded in this direction cannot go on: a hole, or bytes that make no sense. */
+static void
+lose_thread(WpStream *stream, WpDirection from)
+{
+	WpSide *side = &stream->sides[from];
+	WpMessage *open = side->open;
+
+	/* The begin of this call was seen, so it is a call, whatever its rest was. */
+	if (open && open->is_open && open->kind == WP_KIND_CALL)
+		wp_stream_emit(stream, open);
+	side->open = side->unit_message = NULL;
+	side->unit_becomes = NULL;
+	side->unit_emits = FALSE;
+	side->skip = 0;
+	side->is_lost = TRUE;
+	if (stream->decoder && stream->decoder->lost)
+		stream->decoder->lost(stream->state, &stream->context, from);
+	wp_pairing_hole_in_calls(&stream->pairings[from]);
+	wp_pairing_hole_in_returns(&stream->pairings[!from]);
+}
+
+/* TRUE where so much has made sense that the name of the protocol is right. */
+static gboolean
+is_confirmed(const WpStream *stream)
+{
+	return (stream->has_emitted[0] && stream->has_emitted[1]) || stream->n_emitted > 3 ||
+	       stream->decoder == &wp_decoder_generic || stream->decoder == stream->shared->forced;
+}
+
+/* The decoder does not understand: give it up if it never did, else look for the next message. */
+static void
+handle_bad(WpStream *stream, WpDirection from)
+{
+	WpSide *side = &stream->sides[from];
+
+	if (side->n_unread >= WP_STREAM_HEAD_MAX)
+		wp_counters_add(stream->shared->counters, WP_COUNT_MESSAGES_TOO_LONG, 1);
+	if (is_confirmed(stream)) {
+		drop_unread(stream, from);
+		lose_thread(stream, from);
+		return;
+	}
+	wp_stream_count(stream, from, WP_COUNT_FLOWS_MISNAMED, 1);
+	wp_stream_set_decoder(stream, &wp_decoder_generic);
+}
+
+/* TRUE where decoding can begin at the front of the unread bytes. */
+static gboolean
+find_thread(WpStream *stream, WpDirection from)
+{
+	WpSide *side = &stream->sides[from];
+	WpDecodeStatus status = WP_DECODE_OK;
+
+	if (stream->decoder->sync)
+		status = stream->decoder->sync(stream->state, &stream->context, from,
+					       wp_bytes(side->unread, side->n_unread));
+	if (status == WP_DECODE_MORE && side->n_unread < WP_STREAM_HEAD_MAX)
+		return FALSE;
+	if (status != WP_DECODE_OK) {
+		drop_unread(stream, from);
+		return FALSE;
+	}
+	side->is_lost = FALSE;
+	wp_counters_add(stream->shared->counters, WP_COUNT_RESYNCS, 1);
+	return TRUE;
+}
+
+/* Asks the decoder for one unit; FALSE where it needs more bytes. */
+static gboolean
+decode_unit(WpStream *stream, WpDirection from)
+{
+	WpSide *side = &stream->sides[from];
+	WpUnit unit = { 0 };
+
+	if (side->n_unread < side->need)
+		return FALSE;
+	stream->now_ns = side->pieces[0].stamp.time_ns;
+	switch (stream->decoder->decode(stream->state, &stream->context, from,
+					wp_bytes(side->unread, side->n_unread), &unit)) {
+	case WP_DECODE_OK:
+		g_assert(unit.length > 0);
+		apply_unit(stream, from, &unit);
+		return TRUE;
+	case WP_DECODE_MORE:
+		if (side->n_unread < WP_STREAM_HEAD_MAX) {
+			side->need = MIN(unit.need, WP_STREAM_HEAD_MAX);
+			return FALSE;
+		}
+		/* fall through */
+	default:
+		handle_bad(stream, from);
+		return TRUE;
+	}
+}
+
+static void
+decode_side(WpStream *stream, WpDirection from)
+{
+	WpSide *side = &stream->sides[from];
+
+	while (side->n_unread) {
+		if (side->skip)
+			skip_bytes(stream, from);
+		else if (side->is_lost && !find_thread(stream, from))
+			break;
+		else if (!decode_unit(stream, from))
+			break;
+	}
+}
+
+void
+wp_stream_feed(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
+	       const WpStamp *stamp)
+{
+	WpSide *side = &stream->sides[from];
+	append(side, data, length, stamp);
+	decode_side(stream, from);
+	keep_rest(side);
+}
+
+/* --- what reassembly calls --- */
+
+/* Direction of the protocol for a direction of info. */
+static WpDirection
+direction_of(const WpStream *stream, WpDirection from)
+{
+	return stream->is_swapped ? !from : from;
+}
+
+void
+wp_stream_bytes(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
+		const WpStamp *stamp)
+{
+	if (length == 0 || stream->is_finished)
+		return;
+	if (stream->decoder)
+		wp_stream_feed(stream, direction_of(stream, from), data, length, stamp);
+	else
+		wp_stream_hold(stream, from, data, length, length, stamp);
+}
+
+/* A last call of the decoder for a head that a hole cuts. */
+static void
+decode_cut(WpStream *stream, WpDirection from)
+{
+	WpSide *side = &stream->sides[from];
+	if (side->n_unread == 0 || side->is_lost || side->skip)
+		return;
+	stream->is_cut = TRUE;
+	side->need = 0;
+	WpUnit unit = { 0 };
+	stream->now_ns = side->pieces[0].stamp.time_ns;
+	if (stream->decoder->decode(stream->state, &stream->context, from,
+				    wp_bytes(side->unread, side->n_unread),
+				    &unit) == WP_DECODE_OK &&
+	    unit.length <= side->n_unread)
+		apply_unit(stream, from, &unit);
+	stream->is_cut = FALSE;
+}
+
+/* LENGTH bytes inside the current unit passed unseen; returns how many of them it took. */
+static guint64
+skip_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp)
+{
+	WpSide *side = &stream->sides[from];
+	guint64 n = MIN(side->skip, length);
+
+	extend(side->unit_message, n, stamp);
+	if (side->skip != G_MAXUINT64) {
+		side->skip -= n;
+		if (n && side->skip == 0)
+			finish_unit(stream, from);
+	}
+	return n;
+}
+
+void
+wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp)
+{
+	if (stream->is_finished)
+		return;
+	if (!stream->decoder)
+		wp_stream_decide(stream, FALSE);
+	if (!stream->decoder)
+		wp_stream_drop_held(stream);
+	from = direction_of(stream, from);
+	WpSide *side = &stream->sides[from];
+	guint64 skipped = skip_hole(stream, from, length, stamp);
+	if (skipped < length) {
+		if (stream->decoder)
+			decode_cut(stream, from);
+		drop_unread(stream, from);
+		lose_thread(stream, from);
+		if (!stream->decoder)
+			side->is_lost = FALSE;
+	}
+	side->offset += length;
+	keep_rest(side);
+}
+
+void
+wp_stream_feed_datagram(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
+			gsize wire_length, const WpStamp *stamp)
+{
+	WpSide *side = &stream->sides[from];
+	WpUnit unit = { 0 };
+
+	append(side, data, length, stamp);
+	stream->now_ns = stamp->time_ns;
+	stream->is_cut = length < wire_length;
+	WpDecodeStatus status = stream->decoder->decode(stream->state, &stream->context, from,
+							wp_bytes(data, length), &unit);
+	if (status == WP_DECODE_OK) {
+		unit.length = length;
+		apply_unit(stream, from, &unit);
+	} else {
+		wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, length);
+		consume(side, length);
+	}
+	stream->is_cut = FALSE;
+	keep_rest(side);
+}
+
+void
+wp_stream_datagram(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
+		   gsize wire_length, const WpStamp *stamp)
+{
+	WpStamp own = *stamp;
+	own.peer = WP_NO_OFFSET;
+	if (length == 0 || stream->is_finished)
+		return;
+	if (stream->decoder)
+		wp_stream_feed_datagram(stream, direction_of(stream, from), data, length,
+					wire_length, &own);
+	else
+		wp_stream_hold(stream, from, data, length, wire_length, &own);
+}
+
+/* What the end of a direction completes: until-close bodies, the last turn of the generic decoder. */
+static void
+finish_side(WpStream *stream, WpDirection from, WpFinish how)
+{
+	WpSide *side = &stream->sides[from];
+	WpUnit unit = { 0 };
+
+	if (side->is_ended)
+		return;
+	side->is_ended = TRUE;
+	if (side->skip == G_MAXUINT64) {
+		side->skip = 0;
+		finish_unit(stream, from);
+	} else if (side->n_unread && !stream->info.is_udp) {
+		decode_cut(stream, from);
+	}
+	if (stream->decoder->finish)
+		stream->decoder->finish(stream->state, &stream->context, from, how, &unit);
+	if (unit.emits_first)
+		wp_stream_emit(stream, unit.emits_first);
+	if (unit.emits)
+		wp_stream_emit(stream, unit.emits);
+}
+
+void
+wp_stream_end(WpStream *stream, WpDirection from, const WpStamp *stamp)
+{
+	if (stream->is_finished)
+		return;
+	stream->now_ns = stamp ? stamp->time_ns : stream->now_ns;
+	if (!stream->decoder)
+		wp_stream_decide(stream, TRUE);
+	if (stream->decoder)
+		finish_side(stream, direction_of(stream, from), WP_FINISH_FIN);
+}
+
+void
+wp_stream_finish(WpStream *stream, WpFinish how, const WpStamp *stamp)
+{
+	if (stream->is_finished)
+		return;
+	stream->now_ns = stamp ? stamp->time_ns : stream->now_ns;
+	if (!stream->decoder)
+		wp_stream_decide(stream, TRUE);
+	stream->is_finished = TRUE;
+	if (stream->decoder) {
+		finish_side(stream, WP_FROM_CLIENT, how);
+		finish_side(stream, WP_FROM_SERVER, how);
+		for (int i = 0; i < 2; i++) {
+			WpMessage *open = stream->sides[i].open;
+			if (open && open->is_open && open->kind == WP_KIND_CALL)
+				wp_stream_emit(stream, open);
+		}
+	}
+	wp_stream_close_calls(stream, how, stamp);
+}

@@ -1,0 +1,151 @@
+/* Calls and returns by turns. See the header for the rule. */
+#include "capture/turns.h"
+
+#include <string.h>
+
+/* What the client said while the server was silent was one call after all. */
+static void
+join_bursts(WpTurns *turns, WpDecodeContext *context)
+{
+	if (turns->n_bursts == 0)
+		return;
+	WpMessage call = turns->bursts[0];
+	for (guint i = 1; i < turns->n_bursts; i++) {
+		call.bytes += turns->bursts[i].bytes;
+		call.end = turns->bursts[i].end;
+	}
+	memset(turns->bursts, 0, sizeof turns->bursts);
+	turns->n_bursts = 0;
+	turns->call = call;
+	turns->call.kind = WP_KIND_CALL;
+	wp_decode_emit(context, &turns->call);
+}
+
+static void
+emit_bursts(WpTurns *turns, WpDecodeContext *context)
+{
+	for (guint i = 0; i < turns->n_bursts; i++) {
+		turns->bursts[i].kind = WP_KIND_MESSAGE;
+		wp_decode_emit(context, &turns->bursts[i]);
+	}
+	turns->n_bursts = 0;
+}
+
+/* The client speaks, and the server never has. */
+static void
+add_burst(WpTurns *turns, WpDecodeContext *context, guint8 marks, gboolean is_datagram,
+	  WpUnit *out_unit)
+{
+	gint64 now_ns = wp_decode_time(context);
+	gboolean is_new =
+		turns->n_bursts == 0 || is_datagram || now_ns - turns->last_ns >= WP_TURNS_PAUSE_NS;
+
+	if (!is_new) {
+		out_unit->extends = &turns->bursts[turns->n_bursts - 1];
+		return;
+	}
+	if (turns->n_bursts == WP_TURNS_MAX_BURSTS)
+		turns->is_one_way = TRUE;
+	if (turns->is_one_way)
+		emit_bursts(turns, context);
+	WpMessage *burst = &turns->bursts[turns->n_bursts++];
+	burst->marks = marks;
+	out_unit->opens = burst;
+}
+
+static void
+client_speaks(WpTurns *turns, WpDecodeContext *context, guint8 marks, gboolean is_datagram,
+	      WpUnit *out_unit)
+{
+	if (turns->reply.is_open)
+		out_unit->emits_first = &turns->reply;
+	if (!turns->has_spoken[WP_FROM_SERVER]) {
+		add_burst(turns, context, marks, is_datagram, out_unit);
+	} else if (turns->call.is_open) {
+		out_unit->extends = &turns->call;
+	} else {
+		turns->call.kind = WP_KIND_CALL;
+		turns->call.marks = marks;
+		out_unit->opens = &turns->call;
+	}
+	turns->last_ns = wp_decode_time(context);
+}
+
+static void
+server_speaks(WpTurns *turns, WpDecodeContext *context, guint8 marks, WpUnit *out_unit)
+{
+	join_bursts(turns, context);
+	if (turns->call.is_open)
+		out_unit->emits_first = &turns->call;
+	if (turns->reply.is_open) {
+		out_unit->extends = &turns->reply;
+		return;
+	}
+	if (!turns->has_spoken[WP_FROM_CLIENT]) {
+		/* A banner; or, in mid-stream, the rest of an unknown reply, which counts for nothing. */
+		if (!wp_decode_from_start(context))
+			return;
+		turns->reply.kind = WP_KIND_MESSAGE;
+		turns->reply.marks = marks | WP_MARK_SETUP;
+	} else {
+		turns->reply.kind = WP_KIND_RETURN;
+		turns->reply.marks = marks;
+	}
+	out_unit->opens = &turns->reply;
+}
+
+void
+wp_turns_unit(WpTurns *turns, WpDecodeContext *context, WpDirection direction, guint8 marks,
+	      gboolean is_datagram, WpUnit *out_unit)
+{
+	turns->skips[!direction] = FALSE;
+	if (turns->skips[direction])
+		return;
+	if (direction == WP_FROM_CLIENT)
+		client_speaks(turns, context, marks, is_datagram, out_unit);
+	else
+		server_speaks(turns, context, marks, out_unit);
+	turns->has_spoken[direction] = TRUE;
+}
+
+void
+wp_turns_finish(WpTurns *turns, WpDecodeContext *context, WpDirection direction, WpFinish how,
+		WpUnit *out_unit)
+{
+	turns->has_ended[direction] = TRUE;
+	if (direction == WP_FROM_SERVER && turns->reply.is_open)
+		out_unit->emits = &turns->reply;
+	if (direction == WP_FROM_CLIENT && turns->call.is_open)
+		out_unit->emits = &turns->call;
+	/* A reset is an answer; after a half-close one may still come; an end is none. */
+	if (how == WP_FINISH_RESET)
+		join_bursts(turns, context);
+	else if (how != WP_FINISH_FIN || turns->has_ended[!direction])
+		emit_bursts(turns, context);
+}
+
+void
+wp_turns_lost(WpTurns *turns, WpDecodeContext *context, WpDirection direction)
+{
+	turns->skips[direction] = TRUE;
+	if (direction == WP_FROM_CLIENT) {
+		if (turns->reply.is_open)
+			wp_decode_emit(context, &turns->reply);
+		return;
+	}
+	/* The server has spoken, though unseen: what the client says next is another call. */
+	turns->has_spoken[WP_FROM_SERVER] = TRUE;
+	join_bursts(turns, context);
+	if (turns->call.is_open)
+		wp_decode_emit(context, &turns->call);
+	memset(&turns->reply, 0, sizeof turns->reply);
+}
+
+void
+wp_turns_drop(WpTurns *turns)
+{
+	memset(&turns->call, 0, sizeof turns->call);
+	memset(&turns->reply, 0, sizeof turns->reply);
+	memset(turns->bursts, 0, sizeof turns->bursts);
+	turns->n_bursts = 0;
+}

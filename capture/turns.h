@@ -1,0 +1,50 @@
+/*
+ * WpTurns: calls and returns told by changes of direction alone, for protocols whose messages cannot
+ * be read: a call is the first byte after the other side last sent, its return ends with the last byte
+ * before the next change of direction.
+ *
+ *     client  |-- call --|              |-- call --|
+ *     server               |- return -|              |-..
+ *
+ * A flow in which the client alone speaks makes one-way messages: one a datagram, or one a burst
+ * (bytes without a pause of WP_TURNS_PAUSE_NS). That it does is believed after a few of them, or at
+ * the end of the flow.
+ */
+#ifndef WP_CAPTURE_TURNS_H
+#define WP_CAPTURE_TURNS_H
+
+#include "capture/decoder.h"
+
+#define WP_TURNS_PAUSE_NS   (50 * G_GINT64_CONSTANT(1000000))
+#define WP_TURNS_MAX_BURSTS 3
+
+typedef struct {
+	WpMessage call;
+	WpMessage reply;
+	WpMessage bursts[WP_TURNS_MAX_BURSTS]; /* of the client, until the server speaks */
+	guint n_bursts;
+	gint64 last_ns; /* of the client's last bytes */
+	gboolean has_spoken[2];
+	gboolean has_ended[2];
+	gboolean skips[2]; /* after a hole: until the other side speaks */
+	gboolean is_one_way;
+} WpTurns;
+
+/*
+ * Bytes of DIRECTION are at the front: sets what OUT_UNIT opens, extends and emits first, and leaves
+ * its length. MARKS go to the messages. IS_DATAGRAM: IN is one datagram.
+ */
+void wp_turns_unit(WpTurns *turns, WpDecodeContext *context, WpDirection direction, guint8 marks,
+		   gboolean is_datagram, WpUnit *out_unit);
+
+/* DIRECTION ends: what it had open is complete. */
+void wp_turns_finish(WpTurns *turns, WpDecodeContext *context, WpDirection direction, WpFinish how,
+		     WpUnit *out_unit);
+
+/* Forgets what is open, without a record. */
+void wp_turns_drop(WpTurns *turns);
+
+/* Bytes of DIRECTION are missing. */
+void wp_turns_lost(WpTurns *turns, WpDecodeContext *context, WpDirection direction);
+
+#endif

@@ -1,0 +1,233 @@
+/* Conversations as rows through the real stream; see the header. */
+#include "tests/support/decode-run.h"
+
+#include <check.h>
+#include <string.h>
+
+#define STEP_NS 1000
+
+/* A sink that writes each record as a line. */
+typedef struct {
+	WpRecordSink base;
+	WpNodes *nodes;
+	GString *text;
+	gboolean show_tokens;
+} TextSink;
+
+static gboolean
+write_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GError **error)
+{
+	TextSink *self = (TextSink *)sink;
+	gboolean from_server = record->src.port < record->dst.port;
+	char kind = "CRM"[record->kind];
+
+	/* Calls and messages of the server, and returns of the client, are the odd ones. */
+	if ((record->kind == WP_KIND_RETURN) != from_server)
+		kind = g_ascii_tolower(kind);
+	g_string_append_printf(self->text, "%c%" G_GUINT64_FORMAT " [%d,%d] %s %d", kind,
+			       record->id, (int)(record->begin_ns / STEP_NS),
+			       (int)(record->end_ns / STEP_NS),
+			       wp_nodes_text(self->nodes, record->protocol), (int)record->bytes);
+	if (record->label)
+		g_string_append_printf(self->text, " %s",
+				       wp_nodes_text(self->nodes, record->label));
+	if (record->kind != WP_KIND_CALL)
+		g_string_append_printf(self->text, " %s", wp_status_name(record->status));
+	if (record->marks & WP_MARK_SETUP)
+		g_string_append(self->text, " setup");
+	if (record->marks & WP_MARK_WAIT)
+		g_string_append(self->text, " wait");
+	if (self->show_tokens)
+		g_string_append_printf(self->text, " tokens=%d", record->n_tokens);
+	g_string_append_c(self->text, '\n');
+	return TRUE;
+}
+
+static const WpRecordSinkOps text_ops = { .record = write_record };
+
+typedef struct {
+	TextSink sink;
+	WpNodes *nodes;
+	WpCounters *counters;
+	WpOrder *order;
+	WpStreamShared shared;
+	WpStream *stream;
+	guint64 sent[2]; /* bytes, by info's direction */
+	gint64 now_ns;
+	guint64 packet;
+} Run;
+
+static void
+start_run(Run *run, const WpRunOptions *options)
+{
+	static const WpEndpoint client = { { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1 },
+					   40000 };
+	WpEndpoint server = { { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 2 },
+			      options->port ? options->port : 9999 };
+	WpStreamInfo info = {
+		.client = options->is_swapped ? server : client,
+		.server = options->is_swapped ? client : server,
+		.flow = 1,
+		.is_udp = options->is_udp,
+		.is_oriented = !options->is_swapped,
+		.from_start = !options->is_midstream,
+	};
+	memset(run, 0, sizeof *run);
+	run->nodes = wp_nodes_new();
+	run->counters = wp_counters_new();
+	run->sink =
+		(TextSink){ { &text_ops }, run->nodes, g_string_new(NULL), options->show_tokens };
+	run->order = wp_order_new(&run->sink.base, run->counters);
+	run->shared = (WpStreamShared){ .nodes = run->nodes,
+					.counters = run->counters,
+					.order = run->order,
+					.token_key = 1,
+					.forced = options->forced,
+					.forced_port = server.port };
+	run->stream = wp_stream_new(&run->shared, &info);
+}
+
+static void
+end_run(Run *run)
+{
+	wp_stream_free(run->stream);
+	wp_order_free(run->order);
+	wp_counters_free(run->counters);
+	wp_nodes_unref(run->nodes);
+}
+
+/* Hands over bytes in pieces of PIECE, the first of FIRST bytes. */
+static void
+push_bytes(Run *run, const WpRunOptions *options, WpDirection from, const WpStep *step, gsize first,
+	   gsize piece)
+{
+	WpStamp stamp = { run->now_ns, run->packet, 0, run->sent[!from] };
+	for (gsize at = 0; at < step->length;) {
+		gsize n = MIN(at == 0 && first ? first : piece, step->length - at);
+		/* An exact copy, so that a read past its end is seen by the sanitizers. */
+		g_autofree guint8 *copy = g_memdup2(step->data + at, n);
+		if (options->is_udp)
+			wp_stream_datagram(run->stream, from, copy, n, n, &stamp);
+		else
+			wp_stream_bytes(run->stream, from, copy, n, &stamp);
+		at += n;
+	}
+	run->sent[from] += step->length;
+}
+
+static void
+push_step(Run *run, const WpRunOptions *options, const WpStep *step, gsize first, gsize piece)
+{
+	WpDirection from = strchr("SsG", step->what) ? WP_FROM_SERVER : WP_FROM_CLIENT;
+	if (options->is_swapped)
+		from = !from;
+	run->now_ns += STEP_NS;
+	run->packet++;
+	WpStamp stamp = { run->now_ns, run->packet, 0, run->sent[!from] };
+	switch (step->what) {
+	case 'C':
+	case 'S':
+		push_bytes(run, options, from, step, first, piece);
+		break;
+	case 'c':
+	case 's':
+		wp_stream_hole(run->stream, from, step->length, NULL);
+		run->sent[from] += step->length;
+		break;
+	case 'F':
+	case 'G':
+		wp_stream_end(run->stream, from, &stamp);
+		break;
+	case 'P':
+		run->now_ns += (gint64)step->length * STEP_NS;
+		break;
+	default:
+		wp_stream_finish(run->stream, WP_FINISH_RESET, &stamp);
+	}
+}
+
+static void
+append_counters(Run *run)
+{
+	for (int i = 0; i < WP_N_COUNTERS; i++) {
+		guint64 n = wp_counters_get(run->counters, i);
+		if (n && wp_counter_info[i].severity != WP_SEVERITY_INFO)
+			g_string_append_printf(run->sink.text, "%s %" G_GUINT64_FORMAT "\n",
+					       wp_counter_info[i].name, n);
+	}
+}
+
+/* Step CUT_STEP comes in two parts, the first of CUT_AT bytes; the others as the options say. */
+static void
+push_all(Run *run, const WpRunOptions *options, const WpStep *steps, gsize n_steps, gsize cut_step,
+	 gsize cut_at)
+{
+	for (gsize i = 0; i < n_steps; i++)
+		push_step(run, options, &steps[i], i == cut_step ? cut_at : 0,
+			  options->cut && cut_at == 0 ? options->cut : G_MAXSIZE);
+	wp_stream_finish(run->stream, WP_FINISH_END, NULL);
+	wp_order_flush(run->order, NULL);
+}
+
+static char *
+run_cut(const WpRunOptions *options, const WpStep *steps, gsize n_steps, gsize cut_step,
+	gsize cut_at)
+{
+	Run run;
+	start_run(&run, options);
+	push_all(&run, options, steps, n_steps, cut_step, cut_at);
+	if (!options->no_counters)
+		append_counters(&run);
+	end_run(&run);
+	return g_string_free(run.sink.text, FALSE);
+}
+
+static const WpRunOptions no_options;
+
+char *
+wp_decode_run(const WpRunOptions *options, const WpStep *steps, gsize n_steps)
+{
+	return run_cut(options ? options : &no_options, steps, n_steps, G_MAXSIZE, 0);
+}
+
+void
+wp_decode_check(const WpRunOptions *options, const WpStep *steps, gsize n_steps,
+		const char *expected)
+{
+	WpRunOptions own = options ? *options : no_options;
+
+	g_autofree char *whole = run_cut(&own, steps, n_steps, G_MAXSIZE, 0);
+	ck_assert_str_eq(whole, expected);
+	for (gsize i = 0; i < n_steps; i++)
+		for (gsize at = 1; strchr("CS", steps[i].what) && at < steps[i].length; at++) {
+			g_autofree char *got = run_cut(&own, steps, n_steps, i, at);
+			ck_assert_msg(strcmp(got, expected) == 0, "step %d cut at %d:\n%s",
+				      (int)i + 1, (int)at, got);
+		}
+	for (own.cut = 1; own.cut <= 64; own.cut++) {
+		g_autofree char *got = run_cut(&own, steps, n_steps, G_MAXSIZE, 0);
+		ck_assert_msg(strcmp(got, expected) == 0, "pieces of %d:\n%s", (int)own.cut, got);
+	}
+}
+
+char *
+wp_decode_run_names(const WpRunOptions *options, const WpStep *steps, gsize n_steps)
+{
+	Run run;
+	GString *text = g_string_new(NULL);
+	const WpRunOptions *own = options ? options : &no_options;
+
+	start_run(&run, own);
+	push_all(&run, own, steps, n_steps, G_MAXSIZE, 0);
+	for (guint32 node = 0; node < wp_nodes_count(run.nodes); node++)
+		for (int source = 0; source < WP_NAME_N_SOURCES; source++) {
+			const char *name = wp_nodes_hint(run.nodes, node, source, NULL);
+			if (name)
+				g_string_append_printf(text, "%s=%s %s\n",
+						       wp_nodes_key(run.nodes, node), name,
+						       wp_name_source_name(source));
+		}
+	g_string_free(run.sink.text, TRUE);
+	end_run(&run);
+	return g_string_free(text, FALSE);
+}

@@ -1,0 +1,142 @@
+/* Streams with the decoders that belong to them: by turns, TLS, opaque ones; and pairing by order. */
+#include <string.h>
+
+#include "tests/support/decode-run.h"
+#include "tests/support/suite.h"
+
+typedef struct {
+	const char *name;
+	WpRunOptions options;
+	WpStep steps[12];
+	const char *expected;
+} Row;
+
+/* Pairs by turns; the return ends with the last byte before the next change of direction. */
+static const Row turns[] = {
+	{ "call, return",
+	  { 0 },
+	  { WP_C("ask"), WP_S("answer") },
+	  "C1 [1,1] unknown 3\nR1 [2,2] unknown 6 unknown\nflows-undecoded 1\n" },
+	{ "both in parts",
+	  { 0 },
+	  { WP_C("as"), WP_C("k"), WP_S("ans"), WP_S("wer"), WP_C("x"), WP_S("y") },
+	  "C1 [1,2] unknown 3\nR1 [3,4] unknown 6 unknown\nC2 [5,5] unknown 1\n"
+	  "R2 [6,6] unknown 1 unknown\nflows-undecoded 1\n" },
+	{ "a banner is set-up",
+	  { 0 },
+	  { WP_S("hello!"), WP_C("ask"), WP_S("answer") },
+	  "m1 [1,1] unknown 6 unknown setup\nC2 [2,2] unknown 3\nR2 [3,3] unknown 6 unknown\n"
+	  "flows-undecoded 1\n" },
+	{ "the client alone: one message a burst",
+	  { 0 },
+	  { WP_C("a"), WP_C("b"), WP_PAUSE(60000), WP_C("c"), WP_C_FIN },
+	  "M1 [1,2] unknown 2 unknown\nM2 [60004,60004] unknown 1 unknown\nflows-undecoded 1\n" },
+	{ "the client alone, often",
+	  { 0 },
+	  { WP_C("a"), WP_PAUSE(60000), WP_C("b"), WP_PAUSE(60000), WP_C("c"), WP_PAUSE(60000),
+	    WP_C("d"), WP_PAUSE(60000), WP_C("e") },
+	  "M1 [1,1] unknown 1 unknown\nM2 [60003,60003] unknown 1 unknown\n"
+	  "M3 [120005,120005] unknown 1 unknown\nM4 [180007,180007] unknown 1 unknown\n"
+	  "M5 [240009,240009] unknown 1 unknown\nflows-undecoded 1\n" },
+	{ "datagrams without answer",
+	  { .is_udp = TRUE },
+	  { WP_C("a"), WP_C("b"), WP_C("c"), WP_C("d") },
+	  "M1 [1,1] unknown 1 unknown\nM2 [2,2] unknown 1 unknown\nM3 [3,3] unknown 1 unknown\n"
+	  "M4 [4,4] unknown 1 unknown\nflows-undecoded 1\n" },
+	{ "a reset instead of an answer",
+	  { 0 },
+	  { WP_C("ask"), WP_S("answer"), WP_C("ask"), WP_RESET },
+	  "C1 [1,1] unknown 3\nR1 [2,2] unknown 6 unknown\nC2 [3,3] unknown 3\n"
+	  "R2 [4,4] unknown 0 reset\nflows-undecoded 1\ncalls-reset 1\n" },
+};
+
+/* Nothing is paired across a hole but what the positions prove. */
+static const Row holes[] = {
+	{ "a lost answer",
+	  { 0 },
+	  { WP_C("a1"), WP_S("r1"), WP_C("a2"), WP_S_HOLE(2), WP_C("a3"), WP_S("r3") },
+	  "C1 [1,1] unknown 2\nR1 [2,2] unknown 2 unknown\nC2 [3,3] unknown 2\n"
+	  "C3 [5,5] unknown 2\nR3 [6,6] unknown 2 unknown\n"
+	  "flows-undecoded 1\ncalls-unanswered 1\nresyncs 1\n" },
+	{ "a lost call",
+	  { 0 },
+	  { WP_C("a1"), WP_S("r1"), WP_C_HOLE(2), WP_S("r2"), WP_C("a3"), WP_S("r3") },
+	  "C1 [1,1] unknown 2\nR1 [2,2] unknown 2 unknown\nC2 [5,5] unknown 2\n"
+	  "R2 [6,6] unknown 2 unknown\nflows-undecoded 1\nreturns-orphan 1\n" },
+};
+
+#define HELLO_1_2                                                                                  \
+	"\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x03"                                             \
+	"01234567890123456789012345678901\x00\x00\x02\x00\x2f\x01\x00"
+#define SERVER_HELLO_1_2                                                                           \
+	"\x16\x03\x03\x00\x2a\x02\x00\x00\x26\x03\x03"                                             \
+	"01234567890123456789012345678901\x00\x00\x2f\x00"
+#define DATA "\x17\x03\x03\x00\x05hello"
+
+static const Row tls[] = {
+	{ "set-up, then calls by turns",
+	  { .port = 443 },
+	  { WP_C(HELLO_1_2), WP_S(SERVER_HELLO_1_2), WP_C(DATA), WP_S(DATA DATA), WP_C(DATA),
+	    WP_S(DATA) },
+	  "C1 [1,1] tls 50 setup\nR1 [2,2] tls 47 unknown setup\nC2 [3,3] tls 10\n"
+	  "R2 [4,4] tls 20 unknown\nC3 [5,5] tls 10\nR3 [6,6] tls 10 unknown\n" },
+};
+
+static const Row opaque[] = {
+	{ "HTTP/2 with prior knowledge",
+	  { 0 },
+	  { WP_C("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), WP_S("\0\0\0\4\0\0\0\0\0") },
+	  "flows-multiplexed 1\n" },
+	{ "SSH",
+	  { .port = 22 },
+	  { WP_S("SSH-2.0-x\r\n"), WP_C("SSH-2.0-y\r\n"), WP_S("keys") },
+	  "flows-multiplexed 1\n" },
+};
+
+static gsize
+count_steps(const Row *row)
+{
+	gsize n = 0;
+	while (n < G_N_ELEMENTS(row->steps) && row->steps[n].what)
+		n++;
+	return n;
+}
+
+static void
+check_rows(const Row *rows, gsize n_rows, gboolean with_cuts)
+{
+	for (gsize i = 0; i < n_rows; i++) {
+		g_autofree char *got =
+			wp_decode_run(&rows[i].options, rows[i].steps, count_steps(&rows[i]));
+		ck_assert_msg(strcmp(got, rows[i].expected) == 0, "%s:\n%s", rows[i].name, got);
+		if (with_cuts)
+			wp_decode_check(&rows[i].options, rows[i].steps, count_steps(&rows[i]),
+					rows[i].expected);
+	}
+}
+
+START_TEST(by_turns)
+{
+	check_rows(turns, G_N_ELEMENTS(turns), FALSE);
+}
+END_TEST
+
+START_TEST(around_holes)
+{
+	check_rows(holes, G_N_ELEMENTS(holes), FALSE);
+}
+END_TEST
+
+START_TEST(tls_records)
+{
+	check_rows(tls, G_N_ELEMENTS(tls), TRUE);
+}
+END_TEST
+
+START_TEST(opaque_protocols)
+{
+	check_rows(opaque, G_N_ELEMENTS(opaque), TRUE);
+}
+END_TEST
+
+WP_SUITE("stream", by_turns, around_holes, tls_records, opaque_protocols)
