@@ -62,7 +62,7 @@ static const Row holes[] = {
 	  { 0 },
 	  { WP_C("a1"), WP_S("r1"), WP_C_HOLE(2), WP_S("r2"), WP_C("a3"), WP_S("r3") },
 	  "C1 [1,1] unknown 2\nR1 [2,2] unknown 2 unknown\nC2 [5,5] unknown 2\n"
-	  "R2 [6,6] unknown 2 unknown\nflows-undecoded 1\nreturns-orphan 1\n" },
+	  "R2 [6,6] unknown 2 unknown\nflows-undecoded 1\nreturns-orphan 1\nresyncs 1\n" },
 };
 
 #define HELLO_1_2                                                                                  \
