@@ -44,6 +44,14 @@ ask(const WpDecoder *decoder, const WpProbe *probe, gboolean *out_port)
 	return verdict;
 }
 
+/* A better answer; of equal ones that of the usual port, else the first. */
+static gboolean
+is_better(WpProbeVerdict verdict, gboolean port, const WpDetection *best, gboolean best_port)
+{
+	return verdict > best->verdict ||
+	       (verdict == best->verdict && verdict > WP_PROBE_NO && port && !best_port);
+}
+
 WpDetection
 wp_decoder_detect(const WpProbe *probe, gboolean final)
 {
@@ -56,17 +64,16 @@ wp_decoder_detect(const WpProbe *probe, gboolean final)
 		WpProbeVerdict verdict = ask(*d, probe, &port);
 		if (verdict == WP_PROBE_MORE) {
 			may_become = TRUE;
-		} else if (verdict > best.verdict ||
-			   (verdict == best.verdict && verdict && port && !best_port)) {
+		} else if (is_better(verdict, port, &best, best_port)) {
 			best = (WpDetection){ *d, verdict };
 			best_port = port;
 		}
 	}
-	if (best.verdict >= WP_PROBE_LIKELY)
+	gboolean is_last_word = final || !may_become;
+	if (best.verdict >= WP_PROBE_LIKELY ||
+	    (best.verdict == WP_PROBE_MAYBE && both && is_last_word))
 		return best;
-	if (best.verdict == WP_PROBE_MAYBE && both && (final || !may_become))
-		return best;
-	if (final || (!may_become && best.verdict == WP_PROBE_NO))
+	if (final || (is_last_word && best.verdict == WP_PROBE_NO))
 		return (WpDetection){ &wp_decoder_generic, WP_PROBE_NO };
 	return (WpDetection){ NULL, WP_PROBE_MORE };
 }
