@@ -66,6 +66,12 @@ wp_stream_decoder(const WpStream *stream)
 	return stream->decoder;
 }
 
+gboolean
+wp_stream_is_idle(const WpStream *stream)
+{
+	return stream->pairings[0].n == 0 && stream->pairings[1].n == 0 && stream->n_held == 0;
+}
+
 void
 wp_stream_set_decoder(WpStream *stream, const WpDecoder *decoder)
 {
@@ -247,8 +253,6 @@ static void
 drop_unread(WpStream *stream, WpDirection from)
 {
 	WpSide *side = &stream->sides[from];
-	if (side->n_unread == 0)
-		return;
 	wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, side->n_unread);
 	consume(side, side->n_unread);
 }

@@ -76,6 +76,9 @@ void wp_stream_end(WpStream *stream, WpDirection from, const WpStamp *stamp);
 /* Nothing more will come from either side. STAMP: of the reset, else NULL. Once. */
 void wp_stream_finish(WpStream *stream, WpFinish how, const WpStamp *stamp);
 
+/* TRUE where nothing is lost when STREAM is finished now: no call waits for its return. */
+gboolean wp_stream_is_idle(const WpStream *stream);
+
 /* The protocol found so far; NULL = undecided. */
 const WpDecoder *wp_stream_decoder(const WpStream *stream);
 

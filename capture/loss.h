@@ -1,0 +1,45 @@
+/*
+ * WpLoss: how many packets are missing from the capture that nobody counted: an overloaded mirror port,
+ * a full ring in the kernel of another machine.
+ *
+ * Only TCP payload shows its own loss: bytes that were acknowledged but never seen. From those the share
+ * of lost segments follows per pair of nodes, and with that share the number of all lost packets
+ * (acknowledgements, UDP, openings get lost like any other).
+ */
+#ifndef WP_CAPTURE_LOSS_H
+#define WP_CAPTURE_LOSS_H
+
+#include <glib.h>
+
+#include "capture/counters.h"
+
+typedef struct WpLoss WpLoss;
+
+/* What one direction of a flow, or many, showed. */
+typedef struct {
+	guint64 packets;  /* seen, of any kind */
+	guint64 segments; /* seen, with new TCP payload */
+	guint64 lost;     /* segments found missing */
+} WpLossSample;
+
+/* (transfer full) */
+WpLoss *wp_loss_new(void);
+void wp_loss_free(WpLoss *loss);
+
+/* Adds SAMPLE, sent by node SENDER to node RECEIVER. */
+void wp_loss_add(WpLoss *loss, guint32 sender, guint32 receiver, const WpLossSample *sample);
+
+/*
+ * The share of all packets that is missing, 0 to 1; 0 where nothing shows a loss. PACKETS: how many
+ * were seen.
+ */
+double wp_loss_share(const WpLoss *loss);
+
+/*
+ * Adds the estimate to COUNTERS: WP_COUNT_LOST_PACKETS per pair, and in total for PACKETS packets seen.
+ */
+void wp_loss_count(const WpLoss *loss, guint64 packets, WpCounters *counters);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpLoss, wp_loss_free)
+
+#endif
