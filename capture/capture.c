@@ -1,0 +1,364 @@
+/*
+ * The driver: pulls packets from the sources, passes them through filter, packet layer and flows, and
+ * keeps the order and the sink going. All that is shared by the streams of one capture lives here.
+ */
+#include "capture/capture.h"
+
+#include <string.h>
+
+#include "capture/filter.h"
+#include "capture/flow.h"
+#include "capture/loss.h"
+#include "capture/order.h"
+#include "capture/packet.h"
+#include "capture/source.h"
+#include "capture/stream.h"
+#include "capture/tokens.h"
+#include "capture/trace.h"
+
+#define PROGRESS_PACKETS 8192 /* a few ms of work */
+#define MAX_LINK_TYPES   8    /* named in the settings */
+#define KEY_PAYLOAD      256  /* payload bytes of the first segment in the token key */
+
+typedef struct {
+	const WpCaptureOptions *options;
+	WpRecordSink *sink;
+	WpSource *source;
+	WpFilter *filter; /* or NULL */
+	WpCounters *counters;
+	WpPackets *packets;
+	WpOrder *order;
+	WpLoss *loss;
+	WpFlows *flows;
+	WpStreamShared shared;
+	gboolean has_key;
+	gint64 first_ns; /* of the packets taken */
+	gint64 last_ns;
+	guint64 n_packets;
+	guint32 snapped_at; /* the longest packet that was cut */
+	guint32 link_types[MAX_LINK_TYPES];
+	guint n_link_types;
+} Run;
+
+void
+wp_capture_options_init(WpCaptureOptions *options)
+{
+	*options = (WpCaptureOptions){ .from_ns = WP_NO_TIME, .to_ns = WP_NO_TIME };
+}
+
+gboolean
+wp_capture_is_capture(const guint8 *head, gsize length)
+{
+	/* pcap with us and ns, modified pcap, in both byte orders; pcapng's section header. */
+	static const guint32 magics[] = { 0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1,
+					  0xa1b2cd34, 0x34cdb2a1, 0x0a0d0d0a };
+	guint32 magic;
+	if (length < sizeof magic)
+		return FALSE;
+	memcpy(&magic, head, sizeof magic);
+	for (gsize i = 0; i < G_N_ELEMENTS(magics); i++)
+		if (magic == magics[i])
+			return TRUE;
+	return FALSE;
+}
+
+/* --- beginning --- */
+
+/* "PORT=PROTOCOL" */
+static gboolean
+parse_decode_as(const char *text, WpStreamShared *shared, GError **error)
+{
+	const char *name = strchr(text, '=');
+	g_autofree char *port = g_strndup(text, name ? (gsize)(name - text) : 0);
+	guint64 number;
+
+	if (!name || !g_ascii_string_to_unsigned(port, 10, 1, 65535, &number, NULL)) {
+		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_OPTION,
+			    "cannot use \"%s\" as PORT=PROTOCOL, as in 8080=http", text);
+		return FALSE;
+	}
+	shared->forced_port = (guint16)number;
+	shared->forced = wp_decoder_by_name(name + 1);
+	if (!shared->forced)
+		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_OPTION,
+			    "there is no protocol \"%s\" for port %s; see --list-protocols",
+			    name + 1, port);
+	return shared->forced != NULL;
+}
+
+static gboolean
+run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptions *options,
+	 WpNodes *nodes, WpRecordSink *sink, GError **error)
+{
+	run->options = options;
+	run->sink = sink;
+	run->first_ns = run->last_ns = WP_NO_TIME;
+	if (options->decode_as && !parse_decode_as(options->decode_as, &run->shared, error))
+		return FALSE;
+	if (options->filter && !(run->filter = wp_filter_new(options->filter, error)))
+		return FALSE;
+	run->source = wp_source_open_all(paths, n_paths, error);
+	if (!run->source)
+		return FALSE;
+	run->counters = wp_counters_new();
+	run->packets = wp_packets_new(run->counters);
+	run->order = wp_order_new(sink, run->counters);
+	run->loss = wp_loss_new();
+	run->shared.nodes = nodes;
+	run->shared.counters = run->counters;
+	run->shared.order = run->order;
+	if (options->token_key) {
+		run->shared.token_key = wp_tokens_key(options->token_key, -1);
+		run->has_key = TRUE;
+	}
+	run->flows = wp_flows_new(&run->shared, run->loss, options->max_flows);
+	return TRUE;
+}
+
+static void
+run_clear(Run *run)
+{
+	wp_flows_free(run->flows);
+	wp_loss_free(run->loss);
+	wp_order_free(run->order);
+	wp_packets_free(run->packets);
+	wp_counters_free(run->counters);
+	wp_source_free(run->source);
+	wp_filter_free(run->filter);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
+
+/* --- packets --- */
+
+/*
+ * A key that is not known in advance, yet the same for the same traffic, however it is wrapped: made
+ * from the first segment.
+ */
+static guint64
+key_from_segment(const WpSegment *segment)
+{
+	g_autoptr(GByteArray) bytes = g_byte_array_new();
+	g_byte_array_append(bytes, segment->src.address, sizeof segment->src.address);
+	g_byte_array_append(bytes, segment->dst.address, sizeof segment->dst.address);
+	g_byte_array_append(bytes, (const guint8 *)&segment->seq, sizeof segment->seq);
+	g_byte_array_append(bytes, (const guint8 *)&segment->ack, sizeof segment->ack);
+	if (segment->captured)
+		g_byte_array_append(bytes, segment->payload, MIN(segment->captured, KEY_PAYLOAD));
+	return wp_tokens_key((const char *)bytes->data, bytes->len);
+}
+
+static void
+note_frame(Run *run, const WpFrame *frame)
+{
+	guint i = 0;
+	while (i < run->n_link_types && run->link_types[i] != frame->link_type)
+		i++;
+	if (i == run->n_link_types && i < MAX_LINK_TYPES)
+		run->link_types[run->n_link_types++] = frame->link_type;
+	if (frame->captured < frame->length)
+		run->snapped_at = MAX(run->snapped_at, frame->captured);
+	if (run->first_ns == WP_NO_TIME)
+		run->first_ns = run->last_ns = frame->time_ns;
+	if (frame->time_ns < run->last_ns)
+		wp_counters_add(run->counters, WP_COUNT_PACKETS_OUT_OF_TIME, 1);
+	run->first_ns = MIN(run->first_ns, frame->time_ns);
+	run->last_ns = MAX(run->last_ns, frame->time_ns);
+}
+
+/* Sets OUT_WANTED: whether time range and filter let FRAME pass. */
+static gboolean
+is_wanted(Run *run, const WpFrame *frame, gboolean *out_wanted, GError **error)
+{
+	const WpCaptureOptions *options = run->options;
+	gboolean wanted = (options->from_ns == WP_NO_TIME || frame->time_ns >= options->from_ns) &&
+			  (options->to_ns == WP_NO_TIME || frame->time_ns < options->to_ns);
+	if (wanted && run->filter && !wp_filter_matches(run->filter, frame, &wanted, error))
+		return FALSE;
+	*out_wanted = wanted;
+	return TRUE;
+}
+
+static gboolean
+take_frame(Run *run, const WpFrame *frame, GError **error)
+{
+	gboolean wanted;
+	WpSegment segment;
+
+	run->n_packets++;
+	wp_counters_add(run->counters, WP_COUNT_PACKETS, 1);
+	wp_counters_add(run->counters, WP_COUNT_PACKET_BYTES, frame->length);
+	if (!is_wanted(run, frame, &wanted, error))
+		return FALSE;
+	if (!wanted) {
+		wp_counters_add(run->counters, WP_COUNT_PACKETS_FILTERED, 1);
+		return TRUE;
+	}
+	note_frame(run, frame);
+	if (wp_packets_decode(run->packets, frame, &segment) == WP_PACKET_SEGMENT) {
+		if (!run->has_key) {
+			run->shared.token_key = key_from_segment(&segment);
+			run->has_key = TRUE;
+		}
+		wp_flows_add(run->flows, &segment);
+	}
+	return wp_order_advance(run->order, run->last_ns, error);
+}
+
+/* TRUE to go on. */
+static gboolean
+report_progress(const Run *run)
+{
+	guint64 read, size;
+	if (!run->options->progress || run->n_packets % PROGRESS_PACKETS)
+		return TRUE;
+	wp_source_progress(run->source, &read, &size);
+	return run->options->progress(read, size, run->n_packets, run->options->progress_data);
+}
+
+/* How the packets ended; what follows depends on it. */
+typedef enum {
+	ENDED,
+	STOPPED,
+	FAILED_INPUT, /* what was read is still passed on */
+	FAILED_OUTPUT
+} Ending;
+
+static Ending
+read_packets(Run *run, GError **error)
+{
+	GError *own = NULL;
+	WpFrame frame;
+
+	for (;;) {
+		switch (wp_source_next(run->source, &frame, error)) {
+		case WP_SOURCE_FRAME:
+			break;
+		case WP_SOURCE_CUT:
+			wp_counters_add(run->counters, WP_COUNT_INPUT_TRUNCATED, 1);
+			return ENDED;
+		case WP_SOURCE_END:
+			return ENDED;
+		default:
+			return FAILED_INPUT;
+		}
+		if (!take_frame(run, &frame, &own)) {
+			gboolean is_option =
+				g_error_matches(own, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_OPTION);
+			g_propagate_error(error, own);
+			return is_option ? FAILED_INPUT : FAILED_OUTPUT;
+		}
+		if (!report_progress(run))
+			return STOPPED;
+	}
+}
+
+/* --- end --- */
+
+static gboolean
+push_time(Run *run, const char *key, gint64 time_ns, GError **error)
+{
+	char text[48];
+	const gint64 second = 1000000000;
+	gint64 seconds = time_ns / second, rest = time_ns % second;
+	if (rest < 0) {
+		seconds--;
+		rest += second;
+	}
+	g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT ".%09" G_GINT64_FORMAT, seconds, rest);
+	return wp_sink_setting(run->sink, key, text, error);
+}
+
+static gboolean
+push_link_types(Run *run, GError **error)
+{
+	g_autoptr(GString) names = g_string_new(NULL);
+	char buffer[16];
+	for (guint i = 0; i < run->n_link_types; i++)
+		g_string_append_printf(
+			names, "%s%s", i ? " " : "",
+			wp_link_type_name(run->link_types[i], buffer, sizeof buffer));
+	return wp_sink_setting(run->sink, "link-type", names->str, error);
+}
+
+/* What was seen of the capture as a whole. */
+static gboolean
+push_facts(Run *run, GError **error)
+{
+	char text[32];
+
+	if (run->first_ns == WP_NO_TIME)
+		return TRUE;
+	if (!push_link_types(run, error) || !push_time(run, "first-packet", run->first_ns, error) ||
+	    !push_time(run, "last-packet", run->last_ns, error))
+		return FALSE;
+	g_snprintf(text, sizeof text, "%u", run->snapped_at);
+	if (run->snapped_at && !wp_sink_setting(run->sink, "snap-length", text, error))
+		return FALSE;
+	g_ascii_formatd(text, sizeof text, "%.4f", wp_loss_share(run->loss));
+	return wp_loss_share(run->loss) == 0 ||
+	       wp_sink_setting(run->sink, "loss-share", text, error);
+}
+
+static gboolean
+finish(Run *run, GError **error)
+{
+	const WpCounters *counters = run->counters;
+
+	wp_flows_finish(run->flows);
+	wp_counters_add(run->counters, WP_COUNT_KERNEL_DROPS, wp_source_kernel_drops(run->source));
+	wp_loss_count(run->loss,
+		      wp_counters_get(counters, WP_COUNT_PACKETS) -
+			      wp_counters_get(counters, WP_COUNT_PACKETS_FILTERED) -
+			      wp_counters_get(counters, WP_COUNT_PACKETS_DOUBLED),
+		      run->counters);
+	return wp_order_flush(run->order, error) && push_facts(run, error) &&
+	       wp_sink_counters(run->sink, run->counters, error) && wp_sink_end(run->sink, error);
+}
+
+/* What the capture was asked for: names of the inputs without their folders, so that results repeat. */
+static gboolean
+push_request(Run *run, const char *const *paths, gsize n_paths, GError **error)
+{
+	const WpCaptureOptions *options = run->options;
+
+	for (gsize i = 0; i < n_paths; i++) {
+		g_autofree char *name = g_path_get_basename(paths[i]);
+		if (!wp_sink_setting(run->sink, "input", name, error))
+			return FALSE;
+	}
+	if (options->filter && !wp_sink_setting(run->sink, "filter", options->filter, error))
+		return FALSE;
+	if (options->decode_as &&
+	    !wp_sink_setting(run->sink, "decode-as", options->decode_as, error))
+		return FALSE;
+	return (options->from_ns == WP_NO_TIME ||
+		push_time(run, "from", options->from_ns, error)) &&
+	       (options->to_ns == WP_NO_TIME || push_time(run, "to", options->to_ns, error));
+}
+
+gboolean
+wp_capture_run(const char *const *paths, gsize n_paths, const WpCaptureOptions *options,
+	       WpNodes *nodes, WpRecordSink *sink, gboolean *out_stopped, GError **error)
+{
+	g_auto(Run) run = { 0 };
+	GError *input_error = NULL;
+
+	g_return_val_if_fail(paths && n_paths && options && nodes && sink, FALSE);
+	if (!run_init(&run, paths, n_paths, options, nodes, sink, error) ||
+	    !wp_sink_begin(sink, nodes, error) || !push_request(&run, paths, n_paths, error))
+		return FALSE;
+	Ending ending = read_packets(&run, &input_error);
+	if (ending == FAILED_OUTPUT || !finish(&run, input_error ? NULL : error)) {
+		if (input_error)
+			g_propagate_error(error, input_error);
+		return FALSE;
+	}
+	if (out_stopped)
+		*out_stopped = ending == STOPPED;
+	if (ending == FAILED_INPUT) {
+		g_propagate_error(error, input_error);
+		return FALSE;
+	}
+	return TRUE;
+}
