@@ -252,6 +252,20 @@ wp_nodes_hint(const WpNodes *nodes, guint32 node, WpNameSource source, guint64 *
 	return best;
 }
 
+void
+wp_nodes_foreach_hint(const WpNodes *nodes, WpNodesHintFunc func, gpointer data)
+{
+	for (guint32 node = 0; node < nodes->nodes->len; node++)
+		for (int source = 0; source < WP_NAME_N_SOURCES; source++) {
+			const GArray *hints = get_node(nodes, node)->hints[source];
+			for (guint i = 0; hints && i < hints->len; i++) {
+				const Hint *hint = &g_array_index(hints, Hint, i);
+				func(node, source, wp_strings_get(nodes->strings, hint->name),
+				     hint->count, data);
+			}
+		}
+}
+
 WpStrings *
 wp_nodes_strings(WpNodes *nodes)
 {

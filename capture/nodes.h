@@ -69,6 +69,11 @@ gboolean wp_nodes_add_hints(WpNodes *nodes, guint32 node, WpNameSource source, c
 const char *wp_nodes_hint(const WpNodes *nodes, guint32 node, WpNameSource source,
 			  guint64 *out_count);
 
+/* Calls FUNC for every name kept, by node, then source, then order of first sight. */
+typedef void (*WpNodesHintFunc)(guint32 node, WpNameSource source, const char *name, guint64 count,
+				gpointer data);
+void wp_nodes_foreach_hint(const WpNodes *nodes, WpNodesHintFunc func, gpointer data);
+
 /* The strings of labels, protocols and ids. (transfer none) */
 WpStrings *wp_nodes_strings(WpNodes *nodes);
 

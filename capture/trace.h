@@ -32,7 +32,10 @@ typedef struct WpTrace WpTrace;
 WpTrace *wp_trace_new(WpNodes *nodes);
 void wp_trace_free(WpTrace *trace);
 
-/* (transfer none) The sink that fills TRACE. Its end() freezes it. */
+/*
+ * (transfer none) The sink that fills TRACE. Its end() freezes it; another begin() opens it again, so
+ * that several inputs can be read into one trace.
+ */
 WpRecordSink *wp_trace_sink(WpTrace *trace);
 
 /*
@@ -52,6 +55,9 @@ const WpCounters *wp_trace_counters(const WpTrace *trace);
 gsize wp_trace_n_settings(const WpTrace *trace);
 const char *wp_trace_setting_key(const WpTrace *trace, gsize i);
 const char *wp_trace_setting_value(const WpTrace *trace, gsize i);
+
+/* The id of a message that has none: the empty text. */
+#define WP_NO_ID WP_ID_TEXT
 
 /* The id of RECORD as text; BUFFER (24 bytes) is used for numbers. */
 #define WP_ID_TEXT_MAX 24

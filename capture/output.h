@@ -1,0 +1,58 @@
+/*
+ * WpOutput: bytes to a file or to standard output, compressed by suffix (.gz, .zst).
+ *
+ * A file is written under a temporary name beside its place and renamed when finished, so that nobody
+ * sees half of it. What was written before an error stays: wp_output_free() of an unfinished output
+ * renames it too where anything was put into it. An existing thing that is no regular file (a pipe,
+ * /dev/null) is written to as it is.
+ *
+ * The first error is kept; later puts do nothing. So callers put without looking and check
+ * wp_output_failed() once a line.
+ */
+#ifndef WP_CAPTURE_OUTPUT_H
+#define WP_CAPTURE_OUTPUT_H
+
+#include <glib.h>
+
+typedef struct WpOutput WpOutput;
+
+/* The buffer is public for the inline functions below, and for nothing else. */
+struct WpOutput {
+	char *at;
+	char *limit;
+};
+
+/* (transfer full) PATH "-" is standard output. NULL with WP_CAPTURE_ERROR_WRITE or _PERMISSION. */
+WpOutput *wp_output_open(const char *path, GError **error);
+void wp_output_free(WpOutput *output);
+
+/* Writes all, closes and renames. FALSE with the first error of this output. */
+gboolean wp_output_finish(WpOutput *output, GError **error);
+
+/* TRUE, and a copy of the first error, where there was one. */
+gboolean wp_output_failed(const WpOutput *output, GError **error);
+
+/* What was put into OUTPUT so far is not worth keeping: the temporary file is removed. */
+void wp_output_discard(WpOutput *output);
+
+/* Empties the buffer. */
+void wp_output_flush(WpOutput *output);
+
+/* Room for N bytes (at most 4096) at output->at. */
+static inline void
+wp_output_reserve(WpOutput *output, gsize n)
+{
+	if ((gsize)(output->limit - output->at) < n)
+		wp_output_flush(output);
+}
+
+static inline void
+wp_output_put(WpOutput *output, char c)
+{
+	wp_output_reserve(output, 1);
+	*output->at++ = c;
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpOutput, wp_output_free)
+
+#endif

@@ -1,0 +1,568 @@
+/*
+ * Trace reader: lines to records. A line is cut into fields, and each field goes to the function of
+ * its column; a line is taken or refused as a whole.
+ *
+ * Two layouts are read. With a header (#wirepath-trace, #columns) fields are separated by tabs. Without
+ * one it is the paper's (section 6.2): time, operation, sender, receiver, id between any white space.
+ */
+#include "capture/trace-io.h"
+
+#include <string.h>
+
+#include "capture/input.h"
+#include "capture/trace-column.h"
+#include "capture/trace.h"
+
+#define VERSION        1
+#define MAX_LINE       (1024 * 1024)
+#define TOO_LONG       "it is longer than 1 MiB"
+#define MAX_FIELDS     64
+#define MAX_STRINGS    (1u << 30) /* half of what WpStrings can number */
+#define PROGRESS_LINES 16384
+
+typedef struct {
+	WpInput *input;
+	WpFieldReader fields;
+	WpRecordSink *sink;
+	const WpTraceReadOptions *options;
+	WpCounters *counters;
+	guint64 totals[WP_N_COUNTERS]; /* of #counter lines, pairs included */
+	guint64 paired[WP_N_COUNTERS]; /* of #counter lines with a pair */
+
+	WpColumnFunc columns[MAX_FIELDS]; /* NULL = not known: ignored */
+	gsize n_columns;
+	gboolean has_header;
+	GString *scratch; /* fields with escapes, unescaped */
+
+	guint64 n_lines, n_good, n_bad;
+	char *first_bad;      /* "line 7: ..." */
+	gboolean is_stopped;  /* progress asked for it */
+	gboolean sink_failed; /* nothing more can be pushed */
+} Reader;
+
+/* Cuts LINE at each tab. */
+static gsize
+split_tabs(const char *line, gsize length, WpField *out_fields)
+{
+	const char *end = line + length;
+	gsize n = 0;
+
+	while (n < MAX_FIELDS) {
+		const char *tab = memchr(line, '\t', (gsize)(end - line));
+		out_fields[n++] = (WpField){ line, (gsize)((tab ? tab : end) - line) };
+		if (!tab)
+			break;
+		line = tab + 1;
+	}
+	return n;
+}
+
+/* Cuts LINE at runs of blanks and tabs. */
+static gsize
+split_blanks(const char *line, gsize length, WpField *out_fields)
+{
+	const char *end = line + length;
+	gsize n = 0;
+
+	while (n < MAX_FIELDS) {
+		while (line < end && (*line == ' ' || *line == '\t'))
+			line++;
+		if (line == end)
+			break;
+		const char *start = line;
+		while (line < end && *line != ' ' && *line != '\t')
+			line++;
+		out_fields[n++] = (WpField){ start, (gsize)(line - start) };
+	}
+	return n;
+}
+
+/* One escape of "\t \n \\ \xNN" at TEXT into *OUT_BYTE; returns its length, 0 where it is none. */
+static gsize
+unescape(const char *text, gsize length, char *out_byte)
+{
+	static const char names[] = "tn\\", bytes[] = "\t\n\\";
+
+	if (length < 2)
+		return 0;
+	const char *found = memchr(names, text[1], 3);
+	if (found) {
+		*out_byte = bytes[found - names];
+		return 2;
+	}
+	if (text[1] != 'x' || length < 4 || !g_ascii_isxdigit(text[2]) ||
+	    !g_ascii_isxdigit(text[3]))
+		return 0;
+	*out_byte = (char)(g_ascii_xdigit_value(text[2]) << 4 | g_ascii_xdigit_value(text[3]));
+	return 4;
+}
+
+/* Replaces the escapes in FIELDS; FALSE where there is one that means nothing. */
+static gboolean
+unescape_fields(Reader *reader, gsize line_length, WpField *fields, gsize n)
+{
+	GString *scratch = g_string_set_size(reader->scratch, line_length);
+	gsize used = 0;
+
+	for (gsize f = 0; f < n; f++) {
+		const WpField from = fields[f];
+		fields[f].text = scratch->str + used;
+		for (gsize i = 0; i < from.length;) {
+			gsize step = 1;
+			scratch->str[used] = from.text[i];
+			if (from.text[i] == '\\')
+				step = unescape(from.text + i, from.length - i,
+						&scratch->str[used]);
+			if (step == 0)
+				return FALSE;
+			i += step;
+			used++;
+		}
+		fields[f].length = (gsize)(scratch->str + used - fields[f].text);
+	}
+	return TRUE;
+}
+
+/* TRUE where FIELDS are names of columns and not a record: "timestamp operation sender ..." */
+static gboolean
+is_heading(const WpField *fields, gsize n)
+{
+	return n >= 4 && wp_column_find(fields[0]) == wp_columns_known[0].read &&
+	       wp_column_find(fields[1]) == wp_columns_known[1].read;
+}
+
+/* Sets the columns to those named; FALSE where a required one is missing. */
+static gboolean
+set_columns(Reader *reader, const WpField *fields, gsize n, GError **error)
+{
+	for (gsize i = 0; i < n; i++)
+		reader->columns[i] = wp_column_find(fields[i]);
+	reader->n_columns = n;
+	for (gsize r = 0; r < WP_COLUMNS_REQUIRED - (reader->has_header ? 0 : 1); r++) {
+		gsize i = 0;
+		while (i < n && reader->columns[i] != wp_columns_known[r].read)
+			i++;
+		if (i == n) {
+			g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
+				    "cannot read the trace %s: line %" G_GUINT64_FORMAT
+				    " names no column '%s'",
+				    wp_input_path(reader->input), reader->n_lines,
+				    wp_columns_known[r].name);
+			return FALSE;
+		}
+	}
+	return TRUE;
+}
+
+static void
+set_default_columns(Reader *reader)
+{
+	for (gsize i = 0; i < WP_COLUMNS_REQUIRED; i++)
+		reader->columns[i] = wp_columns_known[i].read;
+	reader->n_columns = WP_COLUMNS_REQUIRED;
+}
+
+/* The record of a line; NULL, or what is wrong with the line. */
+static const char *
+parse_record(Reader *reader, const WpField *fields, gsize n, WpRecord *out_record)
+{
+	*out_record = (WpRecord){ .begin_ns = WP_NO_TIME,
+				  .end_ns = WP_NO_TIME,
+				  .id = WP_NO_ID,
+				  .bytes = WP_NO_SIZE,
+				  .sender = WP_NO_NODE,
+				  .receiver = WP_NO_NODE,
+				  .kind = G_MAXUINT8 };
+	for (gsize i = 0; i < MIN(n, reader->n_columns); i++) {
+		const char *bad = reader->columns[i] ? reader->columns[i](&reader->fields,
+									  out_record, fields[i])
+						     : NULL;
+		if (bad)
+			return bad;
+	}
+	if (out_record->receiver == WP_NO_NODE || out_record->sender == WP_NO_NODE ||
+	    out_record->begin_ns == WP_NO_TIME || out_record->kind == G_MAXUINT8)
+		return "time, kind, sender or receiver is missing";
+	if (out_record->end_ns == WP_NO_TIME)
+		out_record->end_ns = out_record->begin_ns;
+	if (out_record->end_ns < out_record->begin_ns)
+		return "time_end is before time";
+	return NULL;
+}
+
+static void
+count_bad(Reader *reader, const char *reason)
+{
+	wp_counters_add(reader->counters, WP_COUNT_TRACE_LINES_BAD, 1);
+	if (reader->n_bad++ == 0)
+		reader->first_bad =
+			g_strdup_printf("line %" G_GUINT64_FORMAT ": %s", reader->n_lines, reason);
+}
+
+static gboolean
+is_wanted(const Reader *reader, const WpRecord *record)
+{
+	const WpTraceReadOptions *options = reader->options;
+	return !options ||
+	       ((options->from_ns == WP_NO_TIME || record->begin_ns >= options->from_ns) &&
+		(options->to_ns == WP_NO_TIME || record->begin_ns < options->to_ns));
+}
+
+static gboolean
+read_record(Reader *reader, const WpField *fields, gsize n, GError **error)
+{
+	WpRecord record;
+	const char *bad = parse_record(reader, fields, n, &record);
+
+	if (bad) {
+		count_bad(reader, bad);
+		return TRUE;
+	}
+	reader->n_good++;
+	if (wp_strings_count(wp_nodes_strings(reader->fields.nodes)) > MAX_STRINGS) {
+		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_LIMIT,
+			    "cannot read the trace %s: it has too many different ids and labels",
+			    wp_input_path(reader->input));
+		return FALSE;
+	}
+	if (!is_wanted(reader, &record))
+		return TRUE;
+	reader->sink_failed = !wp_sink_record(reader->sink, &record, reader->fields.tokens, error);
+	return !reader->sink_failed;
+}
+
+/* #wirepath-trace VERSION */
+static gboolean
+read_version(Reader *reader, const WpField *fields, gsize n, GError **error)
+{
+	guint64 version;
+
+	reader->has_header = TRUE;
+	if (n > 1 && wp_field_number(fields[1], G_MAXUINT32, &version) && version == VERSION)
+		return TRUE;
+	g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
+		    "cannot read the trace %s: line %" G_GUINT64_FORMAT
+		    " does not say version %d; use the program that wrote it",
+		    wp_input_path(reader->input), reader->n_lines, VERSION);
+	return FALSE;
+}
+
+static gboolean
+read_columns(Reader *reader, const WpField *fields, gsize n, GError **error)
+{
+	reader->has_header = TRUE;
+	return set_columns(reader, fields + 1, n - 1, error);
+}
+
+/* #node KEY [SOURCE COUNT NAME] */
+static gboolean
+read_node_line(Reader *reader, const WpField *fields, gsize n, GError **error)
+{
+	guint32 node;
+	WpNameSource source;
+	guint64 count;
+	char word[16];
+	const char *bad = n < 2 ? "a #node line names no node"
+				: wp_field_node(&reader->fields, fields[1], &node);
+
+	if (bad)
+		count_bad(reader, bad);
+	else if (n >= 5 && wp_field_copy(fields[2], word, sizeof word) &&
+		 wp_name_source_from_name(word, &source) &&
+		 wp_field_number(fields[3], G_MAXINT64, &count))
+		wp_nodes_add_hints(reader->fields.nodes, node, source, fields[4].text,
+				   (gssize)fields[4].length, count);
+	else if (n > 2)
+		count_bad(reader, "a #node line is not KEY, SOURCE, COUNT, NAME");
+	return TRUE;
+}
+
+/* #counter NAME N [SENDER RECEIVER]; counters of other versions are left out. */
+static gboolean
+read_counter_line(Reader *reader, const WpField *fields, gsize n, GError **error)
+{
+	WpCounter counter;
+	guint64 value;
+	guint32 sender, receiver;
+	char name[64];
+
+	if (n < 3 || !wp_field_number(fields[2], G_MAXINT64, &value)) {
+		count_bad(reader, "a #counter line is not NAME, NUMBER");
+		return TRUE;
+	}
+	if (!wp_field_copy(fields[1], name, sizeof name) || !wp_counter_from_name(name, &counter))
+		return TRUE;
+	if (n < 5) {
+		reader->totals[counter] += value;
+		return TRUE;
+	}
+	const char *bad = wp_field_node(&reader->fields, fields[3], &sender);
+	if (!bad)
+		bad = wp_field_node(&reader->fields, fields[4], &receiver);
+	if (bad) {
+		count_bad(reader, bad);
+		return TRUE;
+	}
+	reader->paired[counter] += value;
+	wp_counters_add_pair(reader->counters, counter, sender, receiver, value);
+	return TRUE;
+}
+
+static gboolean
+read_setting_line(Reader *reader, const WpField *fields, gsize n, GError **error)
+{
+	g_autofree char *key = n > 1 ? g_strndup(fields[1].text, fields[1].length) : NULL;
+	g_autofree char *value = n > 2 ? g_strndup(fields[2].text, fields[2].length) : NULL;
+
+	if (!key) {
+		count_bad(reader, "a #setting line has no key");
+		return TRUE;
+	}
+	reader->sink_failed = !wp_sink_setting(reader->sink, key, value ? value : "", error);
+	return !reader->sink_failed;
+}
+
+/* A line that begins with '#': one of ours, or a comment. */
+static gboolean
+read_header_line(Reader *reader, const WpField *fields, gsize n, GError **error)
+{
+	static const struct {
+		const char *name;
+		gboolean (*read)(Reader *reader, const WpField *fields, gsize n, GError **error);
+	} headers[] = {
+		{ "#wirepath-trace", read_version }, { "#columns", read_columns },
+		{ "#node", read_node_line },         { "#counter", read_counter_line },
+		{ "#setting", read_setting_line },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(headers); i++)
+		if (n > 0 && wp_field_is(fields[0], headers[i].name))
+			return headers[i].read(reader, fields, n, error);
+	return TRUE;
+}
+
+/* One line, without its newline. */
+static gboolean
+read_line(Reader *reader, const char *line, gsize length, GError **error)
+{
+	WpField fields[MAX_FIELDS];
+
+	reader->n_lines++;
+	if (length > 0 && line[length - 1] == '\r')
+		length--;
+	if (length > MAX_LINE)
+		count_bad(reader, TOO_LONG);
+	if (length == 0 || length > MAX_LINE)
+		return TRUE;
+	gboolean is_ours = reader->has_header || line[0] == '#';
+	gboolean by_tab = is_ours && memchr(line, '\t', length);
+	gsize n = by_tab ? split_tabs(line, length, fields) : split_blanks(line, length, fields);
+	if (is_ours && memchr(line, '\\', length) && !unescape_fields(reader, length, fields, n)) {
+		count_bad(reader, "an escape is none of \\t \\n \\\\ \\xNN");
+		return TRUE;
+	}
+	if (line[0] == '#')
+		return read_header_line(reader, fields, n, error);
+	if (!reader->has_header && reader->n_good == 0 && is_heading(fields, n))
+		return set_columns(reader, fields, n, error);
+	return read_record(reader, fields, n, error);
+}
+
+static gboolean
+go_on(Reader *reader)
+{
+	const WpTraceReadOptions *options = reader->options;
+	guint64 read, size;
+
+	if (!options || !options->progress || reader->n_lines % PROGRESS_LINES != 0)
+		return TRUE;
+	wp_input_progress(reader->input, &read, &size);
+	return options->progress(read, size, reader->n_good, options->progress_data);
+}
+
+/* All whole lines of DATA; *OUT_USED is what they take. */
+static gboolean
+read_lines(Reader *reader, const guint8 *data, gsize length, gsize *out_used, GError **error)
+{
+	const char *line = (const char *)data, *end = line + length;
+
+	while (!reader->is_stopped) {
+		const char *newline = memchr(line, '\n', (gsize)(end - line));
+		if (!newline)
+			break;
+		if (!read_line(reader, line, (gsize)(newline - line), error))
+			return FALSE;
+		line = newline + 1;
+		reader->is_stopped = !go_on(reader);
+	}
+	*out_used = (gsize)(line - (const char *)data);
+	return TRUE;
+}
+
+/*
+ * What stands after the last newline. In a file with our header that is half a line, as we end every
+ * line; a record must not be made of it. Others may have left out the newline.
+ */
+static gboolean
+read_rest(Reader *reader, const guint8 *data, gsize length, GError **error)
+{
+	gboolean is_cut = wp_input_is_cut(reader->input) || (length > 0 && reader->has_header);
+
+	if (is_cut)
+		wp_counters_add(reader->counters, WP_COUNT_INPUT_TRUNCATED, 1);
+	if (is_cut || length == 0 || reader->is_stopped)
+		return TRUE;
+	return read_line(reader, (const char *)data, length, error);
+}
+
+/* Passes over a line that is too long; FALSE on error. */
+static gboolean
+skip_line(Reader *reader, GError **error)
+{
+	const guint8 *data, *newline = NULL;
+
+	reader->n_lines++;
+	count_bad(reader, TOO_LONG);
+	while (!newline) {
+		gssize n = wp_input_peek(reader->input, 1, &data, error);
+		if (n <= 0)
+			return n == 0;
+		newline = memchr(data, '\n', (gsize)n);
+		wp_input_consume(reader->input, newline ? (gsize)(newline + 1 - data) : (gsize)n);
+	}
+	return TRUE;
+}
+
+static gboolean
+read_all(Reader *reader, GError **error)
+{
+	gsize want = 1;
+
+	while (!reader->is_stopped) {
+		const guint8 *data;
+		gsize used;
+		gssize n = wp_input_peek(reader->input, want, &data, error);
+		if (n < 0)
+			return FALSE;
+		if (!read_lines(reader, data, (gsize)n, &used, error))
+			return FALSE;
+		wp_input_consume(reader->input, used);
+		if ((gsize)n < want)
+			return read_rest(reader, data + used, (gsize)n - used, error);
+		want = (gsize)n - used + 1;
+		if (want > MAX_LINE && !reader->is_stopped) {
+			if (!skip_line(reader, error))
+				return FALSE;
+			want = 1;
+		}
+	}
+	return TRUE;
+}
+
+/* What #counter lines told in all, less what the pairs among them have added already. */
+static void
+add_totals(Reader *reader)
+{
+	for (WpCounter i = 0; i < WP_N_COUNTERS; i++)
+		if (reader->totals[i] > reader->paired[i])
+			wp_counters_add(reader->counters, i, reader->totals[i] - reader->paired[i]);
+}
+
+/* What comes after the last record. */
+static gboolean
+finish(Reader *reader, GError **error)
+{
+	if (reader->first_bad &&
+	    !wp_sink_setting(reader->sink, "first-bad-line", reader->first_bad, error))
+		return FALSE;
+	add_totals(reader);
+	return wp_sink_counters(reader->sink, reader->counters, error) &&
+	       wp_sink_end(reader->sink, error);
+}
+
+static gboolean
+read_trace(Reader *reader, GError **error)
+{
+	if (!wp_sink_begin(reader->sink, reader->fields.nodes, error))
+		return FALSE;
+	if (!read_all(reader, error)) {
+		/* What was read before is good, unless it is the sink that failed. */
+		if (reader->n_good > 0 && !reader->sink_failed)
+			(void)finish(reader, NULL);
+		return FALSE;
+	}
+	if (reader->n_good == 0 && (reader->n_bad > 0 || !reader->has_header) &&
+	    !reader->is_stopped) {
+		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
+			    "cannot read %s as a trace: %s", wp_input_path(reader->input),
+			    reader->first_bad ? reader->first_bad : "there is nothing in it");
+		return FALSE;
+	}
+	return finish(reader, error);
+}
+
+static void
+reader_init(Reader *reader, WpInput *input, WpNodes *nodes, WpRecordSink *sink)
+{
+	reader->input = input;
+	reader->sink = sink;
+	reader->counters = wp_counters_new();
+	wp_field_reader_init(&reader->fields, nodes);
+	reader->scratch = g_string_new(NULL);
+	set_default_columns(reader);
+}
+
+static void
+reader_clear(Reader *reader)
+{
+	wp_counters_free(reader->counters);
+	wp_field_reader_clear(&reader->fields);
+	g_string_free(reader->scratch, TRUE);
+	g_free(reader->first_bad);
+}
+
+gboolean
+wp_trace_read(const char *path, const WpTraceReadOptions *options, WpNodes *nodes,
+	      WpRecordSink *sink, GError **error)
+{
+	g_autoptr(WpInput) input = wp_input_open(path, error);
+	if (!input)
+		return FALSE;
+	g_autofree Reader *reader = g_new0(Reader, 1);
+	reader_init(reader, input, nodes, sink);
+	reader->options = options;
+	gboolean ok = read_trace(reader, error);
+	reader_clear(reader);
+	return ok;
+}
+
+/* TRUE where the first line that is no comment begins with a time and a kind, or is a heading. */
+static gboolean
+is_first_line(const char *line, gsize length)
+{
+	WpField fields[MAX_FIELDS];
+	WpRecord record;
+	gsize n = split_blanks(line, length, fields);
+
+	if (n < 4)
+		return FALSE;
+	return is_heading(fields, n) || (!wp_columns_known[0].read(NULL, &record, fields[0]) &&
+					 !wp_columns_known[1].read(NULL, &record, fields[1]));
+}
+
+gboolean
+wp_trace_is_trace(const guint8 *head, gsize length)
+{
+	static const char magic[] = "#wirepath-trace";
+	const char *line = (const char *)head, *end = line + length;
+
+	if (length >= strlen(magic) && memcmp(head, magic, strlen(magic)) == 0)
+		return TRUE;
+	while (line < end) {
+		const char *newline = memchr(line, '\n', (gsize)(end - line));
+		const char *stop = newline ? newline : end;
+		if (stop > line && *line != '#' && *line != '\r')
+			return is_first_line(line, (gsize)(stop - line));
+		line = stop + 1;
+	}
+	return FALSE;
+}

@@ -1,0 +1,469 @@
+/* Trace files: text -> records -> text and records -> text -> records change nothing. */
+#include "capture/trace-io.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "capture/trace.h"
+#include "tests/support/suite.h"
+#include "tests/support/tempfile.h"
+
+#define HEADER                                                                                     \
+	"#wirepath-trace 1\n"                                                                      \
+	"#columns\ttime\tkind\tsender\treceiver\tid\ttime_end\tsrc\tdst\tflow\tprotocol\tlabel\t"  \
+	"bytes\tstatus\tsetup\twait\ttap\tpacket\ttokens\n"
+
+static WpTrace *
+read_trace(const char *path, GError **error)
+{
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	WpTrace *trace = wp_trace_new(nodes);
+	if (!wp_trace_read(path, NULL, nodes, wp_trace_sink(trace), error))
+		g_clear_pointer(&trace, wp_trace_free);
+	return trace;
+}
+
+static WpTrace *
+read_text(const char *text, GError **error)
+{
+	g_autotemp *path = wp_temp_file_new("", text, strlen(text));
+	return read_trace(path, error);
+}
+
+/* The trace at FROM, read and written again to a file whose name ends in SUFFIX. */
+static WpTempFile *
+rewrite(const char *from, const char *suffix)
+{
+	WpTempFile *to = wp_temp_file_name(suffix);
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	WpRecordSink *writer = wp_trace_writer_new(to, NULL);
+	ck_assert_ptr_nonnull(writer);
+	ck_assert(wp_trace_read(from, NULL, nodes, writer, NULL));
+	wp_trace_writer_free(writer);
+	return to;
+}
+
+static const char full[] = HEADER
+	"#setting\tinput\tx.pcap\n"
+	"#node\t10.0.0.9\n"
+	"#node\t10.0.0.1\n"
+	"1700000000.000000001\tCALL\t10.0.0.9\t10.0.0.1\t1\t1700000000.000000002\t10.0.0.9:40000\t"
+	"10.0.0.1:80\t1\thttp\tGET /x/{}\t214\t\t\t\t\t1\t0a1b2c3d,00ff00ff\n"
+	"#node\tfe80::1\n"
+	"1700000000.000000010\tCALL\t10.0.0.1\tfe80::1\t2\t\t[fe80::2]:1\t[fe80::1]:"
+	"5432\t2\tpgsql\t"
+	"a\\tb\\nc\\\\d\\x01\\x7fe\xc3\xa9\t0\t\t1\t1\t3\t18446744073709551614\t\n"
+	"#node\tclient a\n"
+	"#node\tx\\ty\n"
+	"-1.500000000\tMESSAGE\tclient a\tx\\ty\tid 7\t\t\t\t\t\t\t\tok\t\t\t255\t\tffffffff\n"
+	"1700000001.000000000\tRETURN\t10.0.0.1\t10.0.0.9\t1\t1700000002.999999999\t10.0.0.1:80\t"
+	"10.0.0.9:40000\t4294967295\thttp\tGET /x/{}\t18446744073709551614\ttimeout\t\t\t\t2\t\n"
+	"#setting\tkey\\\\\tva\\tlue\n"
+	"#setting\tempty\t\n"
+	"#node\tnever seen\n"
+	"#counter\tpackets\t12\n"
+	"#counter\ttcp-gaps\t7\n"
+	"#counter\ttcp-gaps\t2\t10.0.0.9\t10.0.0.1\n"
+	"#counter\ttcp-gaps\t4\tfe80::1\tx\\ty\n"
+	"#node\t10.0.0.1\tdns\t3\tweb.lan\n"
+	"#node\t10.0.0.1\tdns\t9\tweb\n"
+	"#node\t10.0.0.1\thttp-host\t1\tshop.example\n"
+	"#node\tfe80::1\ttls\t2\tdb\n";
+
+/* Text -> records -> text is the same text, compressed on the way or not. */
+START_TEST(text_stays)
+{
+	static const char *const suffixes[] = { "", ".gz", ".zst", ".trace" };
+	for (gsize i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+		g_autotemp *first = wp_temp_file_new("", full, strlen(full));
+		g_autotemp *second = rewrite(first, suffixes[i]);
+		g_autotemp *third = rewrite(second, "");
+		g_autofree char *text = wp_temp_file_read(third, NULL);
+		ck_assert_str_eq(text, full);
+	}
+}
+END_TEST
+
+/* Every field arrives where it belongs. */
+START_TEST(fields)
+{
+	g_autoptr(WpTrace) trace = read_text(full, NULL);
+	ck_assert_uint_eq(wp_trace_n_records(trace), 4);
+	const WpRecord *records = wp_trace_records(trace);
+	const WpNodes *nodes = wp_trace_nodes(trace);
+	char text[WP_ENDPOINT_TEXT_MAX];
+
+	const WpRecord *r = &records[1];
+	ck_assert_int_eq(r->begin_ns, G_GINT64_CONSTANT(1700000000000000001));
+	ck_assert_int_eq(r->end_ns, G_GINT64_CONSTANT(1700000000000000002));
+	ck_assert_int_eq(r->kind, WP_KIND_CALL);
+	ck_assert_str_eq(wp_nodes_key(nodes, r->sender), "10.0.0.9");
+	ck_assert_str_eq(wp_nodes_key(nodes, r->receiver), "10.0.0.1");
+	ck_assert_uint_eq(r->id, 1);
+	ck_assert_str_eq(wp_endpoint_text(&r->src, text, sizeof text), "10.0.0.9:40000");
+	ck_assert_uint_eq(r->flow, 1);
+	ck_assert_str_eq(wp_nodes_text(nodes, r->protocol), "http");
+	ck_assert_str_eq(wp_nodes_text(nodes, r->label), "GET /x/{}");
+	ck_assert_uint_eq(r->bytes, 214);
+	ck_assert_int_eq(r->status, WP_STATUS_UNKNOWN);
+	ck_assert_uint_eq(r->packet, 1);
+	ck_assert_uint_eq(r->n_tokens, 2);
+	ck_assert_uint_eq(wp_trace_tokens(trace, r)[0], 0x0a1b2c3d);
+	ck_assert_uint_eq(wp_trace_tokens(trace, r)[1], 0x00ff00ff);
+
+	r = &records[2];
+	ck_assert_int_eq(r->end_ns, r->begin_ns);
+	ck_assert_str_eq(wp_endpoint_text(&r->src, text, sizeof text), "[fe80::2]:1");
+	ck_assert_str_eq(wp_nodes_text(nodes, r->label), "a\tb\nc\\d\001\177e\xc3\xa9");
+	ck_assert_uint_eq(r->bytes, 0);
+	ck_assert_int_eq(r->marks, WP_MARK_SETUP | WP_MARK_WAIT);
+	ck_assert_uint_eq(r->tap, 3);
+
+	r = &records[0];
+	ck_assert_int_eq(r->begin_ns, -1500000000);
+	ck_assert_str_eq(wp_nodes_key(nodes, r->receiver), "x\ty");
+	ck_assert(!wp_endpoint_is_known(&r->src));
+	ck_assert_uint_eq(r->bytes, WP_NO_SIZE);
+	ck_assert_int_eq(r->status, WP_STATUS_OK);
+	ck_assert_int_eq(records[3].status, WP_STATUS_TIMEOUT);
+}
+END_TEST
+
+START_TEST(header_facts)
+{
+	g_autoptr(WpTrace) trace = read_text(full, NULL);
+	const WpCounters *counters = wp_trace_counters(trace);
+	guint64 count;
+
+	ck_assert_uint_eq(wp_counters_get(counters, WP_COUNT_PACKETS), 12);
+	ck_assert_uint_eq(wp_counters_get(counters, WP_COUNT_GAPS), 7);
+	ck_assert_uint_eq(wp_trace_n_settings(trace), 3);
+	ck_assert_str_eq(wp_trace_setting_key(trace, 1), "key\\");
+	ck_assert_str_eq(wp_trace_setting_value(trace, 1), "va\tlue");
+	ck_assert_uint_eq(wp_nodes_count(wp_trace_nodes(trace)), 6);
+	ck_assert_str_eq(wp_nodes_hint(wp_trace_nodes(trace), 1, WP_NAME_DNS, &count), "web");
+	ck_assert_uint_eq(count, 9);
+}
+END_TEST
+
+/* The paper's example (section 6.2), with and without its heading, any white space between. */
+START_TEST(paper_layout)
+{
+	static const char *const texts[] = {
+		"1047680084.482205 CALL_SENT nodeA nodeB id37\n"
+		"1047680084.483575 RET_SENT nodeB nodeA id37\n",
+		"timestamp operation sender rcvr ID\n"
+		"1047680084.482205\tCALL_SENT  nodeA \t nodeB id37\r\n"
+		"\r\n"
+		"1047680084.483575\tRET_SENT  nodeB \t nodeA id37",
+		"# made by hand\n"
+		"1047680084.483575 RET_SENT nodeB nodeA id37\n"
+		"  1047680084.482205 CALL_SENT nodeA nodeB id37  \n",
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_autoptr(WpTrace) trace = read_text(texts[i], NULL);
+		ck_assert_uint_eq(wp_trace_n_records(trace), 2);
+		const WpRecord *r = wp_trace_records(trace);
+		char id[WP_ID_TEXT_MAX];
+		ck_assert_int_eq(r[0].begin_ns, G_GINT64_CONSTANT(1047680084482205000));
+		ck_assert_int_eq(r[1].begin_ns, G_GINT64_CONSTANT(1047680084483575000));
+		ck_assert_int_eq(r[0].kind, WP_KIND_CALL);
+		ck_assert_int_eq(r[1].kind, WP_KIND_RETURN);
+		ck_assert_uint_eq(r[0].sender, r[1].receiver);
+		ck_assert_uint_eq(r[0].id, r[1].id);
+		ck_assert_str_eq(wp_record_id_text(wp_trace_nodes(trace), r[0].id, id), "id37");
+		ck_assert(wp_trace_is_trace((const guint8 *)texts[i], strlen(texts[i])));
+	}
+}
+END_TEST
+
+/* Columns may stand in any order, be unknown, be missing at the end. */
+START_TEST(other_columns)
+{
+	g_autoptr(WpTrace) trace =
+		read_text("#wirepath-trace 1\n"
+			  "#columns\tid\tcolour\treceiver\tsender\tkind\ttime\tlabel\n"
+			  "7\tred\tb\ta\tCALL\t1\tL\n"
+			  "8\t\tb\ta\tCALL\t2.5\n",
+			  NULL);
+	ck_assert_uint_eq(wp_trace_n_records(trace), 2);
+	const WpRecord *r = wp_trace_records(trace);
+	ck_assert_int_eq(r[0].begin_ns, 1000000000);
+	ck_assert_uint_eq(r[0].id, 7);
+	ck_assert_str_eq(wp_nodes_key(wp_trace_nodes(trace), r[0].sender), "a");
+	ck_assert_str_eq(wp_nodes_text(wp_trace_nodes(trace), r[0].label), "L");
+	ck_assert_int_eq(r[1].begin_ns, 2500000000);
+	ck_assert_uint_eq(r[1].label, 0);
+}
+END_TEST
+
+/* A line that makes no sense is counted, and the reason of the first is kept. */
+START_TEST(bad_lines)
+{
+	static const struct {
+		const char *line;
+		const char *reason;
+	} rows[] = {
+		{ "x\tCALL\ta\tb\t1", "the time is no number of seconds" },
+		{ "1.2.3\tCALL\ta\tb\t1", "the time is no number of seconds" },
+		{ "\tCALL\ta\tb\t1", "the time is no number of seconds" },
+		{ "99999999999\tCALL\ta\tb\t1", "the time is no number of seconds" },
+		{ "1\tCALLED\ta\tb\t1", "the kind is not CALL, RETURN or MESSAGE" },
+		{ "1\tCALL\t\tb\t1", "a node has no name" },
+		{ "1\tCALL\ta", "time, kind, sender or receiver is missing" },
+		{ "2\tCALL\ta\tb\t1\t1", "time_end is before time" },
+		{ "1\tCALL\ta\tb\t1\t1\tnowhere", "src or dst is no address" },
+		{ "1\tCALL\ta\tb\t1\t1\t1.2.3.4:99999", "src or dst is no address" },
+		{ "1\tCALL\ta\tb\t1\t1\t\t\tx", "the flow is no number" },
+		{ "1\tCALL\ta\tb\t1\t1\t\t\t4294967296", "the flow is no number" },
+		{ "1\tCALL\ta\tb\t1\t\t\t\t\t\t\\q", "an escape is none of \\t \\n \\\\ \\xNN" },
+		{ "1\tCALL\ta\tb\t1\t\t\t\t\t\t\\x0", "an escape is none of \\t \\n \\\\ \\xNN" },
+		{ "1\tCALL\ta\tb\t1\t\t\t\t\t\t\\x00", "a text holds a NUL byte" },
+		{ "1\tCALL\ta\tb\t1\t\t\t\t\t\t\t-1", "bytes is no number" },
+		{ "1\tCALL\ta\tb\t1\t\t\t\t\t\t\t\tfine",
+		  "the status is none of unknown, ok, error, reset, timeout" },
+		{ "1\tCALL\ta\tb\t1\t\t\t\t\t\t\t\t\t2", "a mark is neither 0 nor 1" },
+		{ "1\tCALL\ta\tb\t1\t\t\t\t\t\t\t\t\t\t\t256", "the tap is no number up to 255" },
+		{ "1\tCALL\ta\tb\t1\t\t\t\t\t\t\t\t\t\t\t\t\tabc",
+		  "tokens are not groups of eight hexadecimal digits" },
+		{ "1\tCALL\ta\tb\t1\t\t\t\t\t\t\t\t\t\t\t\t\t0000000g",
+		  "tokens are not groups of eight hexadecimal digits" },
+		{ "#node", "a #node line names no node" },
+		{ "#node\ta\tb\tc\td", "a #node line is not KEY, SOURCE, COUNT, NAME" },
+		{ "#counter\tpackets\tmany", "a #counter line is not NAME, NUMBER" },
+		{ "#setting", "a #setting line has no key" },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *text = g_strconcat(HEADER, "1\tCALL\ta\tb\t1\n", rows[i].line,
+						    "\n1\tNONSENSE\n1\tRETURN\tb\ta\t1\n", NULL);
+		g_autofree char *reason = g_strdup_printf("line 4: %s", rows[i].reason);
+		g_autoptr(WpTrace) trace = read_text(text, NULL);
+		ck_assert_msg(wp_trace_n_records(trace) == 2, "row %zu", i);
+		ck_assert_uint_eq(
+			wp_counters_get(wp_trace_counters(trace), WP_COUNT_TRACE_LINES_BAD), 2);
+		ck_assert_str_eq(wp_trace_setting_key(trace, 0), "first-bad-line");
+		ck_assert_str_eq(wp_trace_setting_value(trace, 0), reason);
+	}
+}
+END_TEST
+
+/* What is no trace is an error that says why; an empty trace is a trace. */
+START_TEST(no_trace)
+{
+	static const struct {
+		const char *text;
+		const char *reason; /* NULL: readable */
+	} rows[] = {
+		{ "", "there is nothing in it" },
+		{ "# nothing\n", "there is nothing in it" },
+		{ "GET / HTTP/1.1\nHost: x\n", "line 1: the time is no number of seconds" },
+		{ "#wirepath-trace 2\n", "does not say version 1" },
+		{ "#wirepath-trace 1\n#columns\ttime\tkind\tsender\tid\n", "no column 'receiver'" },
+		{ HEADER "x\n", "line 3: the time" },
+		{ HEADER, NULL },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(WpTrace) trace = read_text(rows[i].text, &error);
+		if (!rows[i].reason) {
+			ck_assert_ptr_nonnull(trace);
+			continue;
+		}
+		ck_assert_ptr_null(trace);
+		ck_assert(g_error_matches(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT));
+		ck_assert_ptr_nonnull(strstr(error->message, rows[i].reason));
+	}
+	ck_assert(!wp_trace_is_trace((const guint8 *)"\xd4\xc3\xb2\xa1", 4));
+	ck_assert(!wp_trace_is_trace((const guint8 *)"1 2 3 4\n", 8));
+	ck_assert(wp_trace_is_trace((const guint8 *)HEADER, strlen(HEADER)));
+}
+END_TEST
+
+/* Cut anywhere, a trace gives all whole lines, and half a line never makes a record. */
+START_TEST(cut)
+{
+	for (gsize length = strlen(HEADER); length < strlen(full); length += 7) {
+		g_autofree char *text = g_strndup(full, length);
+		g_autoptr(WpTrace) trace = read_text(text, NULL);
+		guint n_lines = 0;
+		for (const char *c = text, *end; (end = strchr(c, '\n')); c = end + 1)
+			n_lines += *c != '#';
+		ck_assert_ptr_nonnull(trace);
+		ck_assert_uint_eq(
+			wp_counters_get(wp_trace_counters(trace), WP_COUNT_INPUT_TRUNCATED),
+			text[length - 1] != '\n');
+		ck_assert_uint_eq(
+			wp_counters_get(wp_trace_counters(trace), WP_COUNT_TRACE_LINES_BAD), 0);
+	}
+	g_autoptr(GByteArray) gzip = wp_gzip_bytes(full, strlen(full));
+	g_autotemp *path = wp_temp_file_new("", gzip->data, gzip->len - 20);
+	g_autoptr(WpTrace) trace = read_trace(path, NULL);
+	ck_assert_uint_eq(wp_trace_n_records(trace), 4);
+	ck_assert_uint_eq(wp_counters_get(wp_trace_counters(trace), WP_COUNT_INPUT_TRUNCATED), 1);
+}
+END_TEST
+
+/* A line over 1 MiB is passed over; the longest one that is allowed is not. */
+START_TEST(long_lines)
+{
+	static const gsize lengths[] = { 1000, 200000, 1048500, 1048600, 3000000 };
+	for (gsize i = 0; i < G_N_ELEMENTS(lengths); i++) {
+		g_autofree char *label = g_strnfill(lengths[i], 'x');
+		g_autofree char *text = g_strconcat(HEADER, "1\tCALL\ta\tb\t1\t\t\t\t\t\t", label,
+						    "\n2\tRETURN\tb\ta\t1\n", NULL);
+		g_autoptr(WpTrace) trace = read_text(text, NULL);
+		ck_assert_ptr_nonnull(trace);
+		gboolean too_long = lengths[i] > 1048576;
+		ck_assert_uint_eq(wp_trace_n_records(trace), too_long ? 1 : 2);
+		if (!too_long)
+			ck_assert_str_eq(wp_nodes_text(wp_trace_nodes(trace),
+						       wp_trace_records(trace)[0].label),
+					 label);
+	}
+}
+END_TEST
+
+/* Records -> text -> records: numbers of all sizes, many lines, over the edges of all buffers. */
+START_TEST(records_stay)
+{
+	g_autotemp *path = wp_temp_file_name(".gz");
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	g_autoptr(WpTrace) expected = wp_trace_new(nodes);
+	g_autoptr(WpCounters) counters = wp_counters_new();
+	WpRecordSink *writer = wp_trace_writer_new(path, NULL);
+	WpRecordSink *sinks[] = { writer, wp_trace_sink(expected) };
+	guint64 state = 1;
+
+	wp_counters_add(counters, WP_COUNT_CALLS, 20000);
+	for (guint s = 0; s < 2; s++)
+		ck_assert(wp_sink_begin(sinks[s], nodes, NULL));
+	for (guint i = 0; i < 20000; i++) {
+		guint32 tokens[WP_RECORD_MAX_TOKENS];
+		char label[32];
+		state = state * G_GUINT64_CONSTANT(6364136223846793005) + 1442695040888963407;
+		guint64 random = state >> (state >> 58);
+		WpRecord r = { .begin_ns = (gint64)i * 1000003, .id = random >> 1 };
+		r.end_ns = r.begin_ns + (gint64)(random >> 2) % 5000;
+		r.packet = random & ~G_GUINT64_CONSTANT(1);
+		r.bytes = random;
+		r.flow = (guint32)random;
+		r.sender = wp_nodes_by_address(nodes, (guint8[16]){ 0xfe, 0x80, [15] = i % 7 });
+		memcpy(r.src.address, wp_nodes_address(nodes, r.sender), 16);
+		r.src.port = (guint16)random;
+		r.receiver = wp_nodes_by_key(nodes, i % 3 ? "10.0.0.1" : "x");
+		if (i % 3)
+			ck_assert(wp_endpoint_parse("10.0.0.1:443", &r.dst));
+		g_snprintf(label, sizeof label, "l\\%u\n", i % 100);
+		r.label = wp_strings_intern(wp_nodes_strings(nodes), label, -1);
+		r.kind = i % 3;
+		r.status = i % 5;
+		r.marks = i % 4;
+		r.tap = (guint8)i;
+		r.n_tokens = i % (WP_RECORD_MAX_TOKENS + 1);
+		for (guint t = 0; t < r.n_tokens; t++)
+			tokens[t] = (guint32)(state * (t + 1));
+		for (guint s = 0; s < 2; s++)
+			ck_assert(wp_sink_record(sinks[s], &r, tokens, NULL));
+	}
+	for (guint s = 0; s < 2; s++) {
+		ck_assert(wp_sink_counters(sinks[s], counters, NULL));
+		ck_assert(wp_sink_end(sinks[s], NULL));
+	}
+	wp_trace_writer_free(writer);
+
+	g_autoptr(WpTrace) trace = read_trace(path, NULL);
+	ck_assert_uint_eq(wp_trace_n_records(trace), 20000);
+	for (guint i = 0; i < 20000; i++) {
+		const WpRecord *a = &wp_trace_records(expected)[i];
+		WpRecord b = wp_trace_records(trace)[i];
+		ck_assert_str_eq(wp_nodes_text(wp_trace_nodes(trace), b.label),
+				 wp_nodes_text(nodes, a->label));
+		b.label = a->label;
+		ck_assert_mem_eq(&b.src, &a->src, sizeof b.src);
+		ck_assert_mem_eq(&b, a, G_STRUCT_OFFSET(WpRecord, src));
+		ck_assert_mem_eq(&b.kind, &a->kind, 5);
+		ck_assert(a->n_tokens == 0 ||
+			  memcmp(wp_trace_tokens(expected, a), wp_trace_tokens(trace, &b),
+				 a->n_tokens * sizeof(guint32)) == 0);
+	}
+}
+END_TEST
+
+/* Writing fails with WP_CAPTURE_ERROR_WRITE where the disk is full or there is no such place. */
+START_TEST(write_errors)
+{
+	g_autoptr(GError) error = NULL;
+	g_autotemp *path = wp_temp_file_new("", full, strlen(full));
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+
+	WpRecordSink *writer = wp_trace_writer_new("/dev/full", NULL);
+	ck_assert_ptr_nonnull(writer);
+	ck_assert(!wp_trace_read(path, NULL, nodes, writer, &error));
+	ck_assert(g_error_matches(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_WRITE));
+	ck_assert_ptr_nonnull(strstr(error->message, "/dev/full"));
+	wp_trace_writer_free(writer);
+	g_clear_error(&error);
+
+	ck_assert_ptr_null(wp_trace_writer_new("/nonexistent/x.trace", &error));
+	ck_assert(g_error_matches(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_WRITE));
+}
+END_TEST
+
+/* An existing file stays until the new one is complete; what came before an error is kept. */
+START_TEST(replacing)
+{
+	WpRecord record = { .id = 1 };
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	g_autotemp *path = wp_temp_file_new("", "old", 3);
+	record.receiver = record.sender = wp_nodes_by_key(nodes, "a");
+	for (int with_record = 0; with_record < 2; with_record++) {
+		WpRecordSink *writer = wp_trace_writer_new(path, NULL);
+		ck_assert(wp_sink_begin(writer, nodes, NULL));
+		if (with_record)
+			ck_assert(wp_sink_record(writer, &record, NULL, NULL));
+		g_autofree char *before = wp_temp_file_read(path, NULL);
+		ck_assert_str_eq(before, "old");
+		wp_trace_writer_free(writer); /* no end() */
+	}
+	g_autoptr(WpTrace) trace = read_trace(path, NULL);
+	ck_assert_uint_eq(wp_trace_n_records(trace), 1);
+}
+END_TEST
+
+static gboolean
+stop_at_once(guint64 n_read, guint64 size, guint64 n_records, gpointer data)
+{
+	ck_assert_uint_gt(n_read, 0);
+	ck_assert_uint_le(n_read, size);
+	(*(guint *)data)++;
+	return FALSE;
+}
+
+/* Times select; progress may stop the reading, which then ends as ever. */
+START_TEST(selection)
+{
+	g_autoptr(GString) text = g_string_new(HEADER);
+	guint n_calls = 0;
+	WpTraceReadOptions options = { 5 * G_GINT64_CONSTANT(1000000000),
+				       9 * G_GINT64_CONSTANT(1000000000), NULL, NULL };
+	for (guint i = 0; i < 40000; i++)
+		g_string_append_printf(text, "%u\tCALL\ta\tb\t%u\n", i, i);
+	g_autotemp *path = wp_temp_file_new("", text->str, text->len);
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	g_autoptr(WpTrace) trace = wp_trace_new(nodes);
+
+	ck_assert(wp_trace_read(path, &options, nodes, wp_trace_sink(trace), NULL));
+	ck_assert_uint_eq(wp_trace_n_records(trace), 4);
+	ck_assert_uint_eq(wp_trace_records(trace)[0].id, 5);
+
+	options = (WpTraceReadOptions){ WP_NO_TIME, WP_NO_TIME, stop_at_once, &n_calls };
+	ck_assert(wp_trace_read(path, &options, nodes, wp_trace_sink(trace), NULL));
+	ck_assert_uint_eq(n_calls, 1);
+	ck_assert_uint_gt(wp_trace_n_records(trace), 1000);
+	ck_assert_uint_lt(wp_trace_n_records(trace), 40000);
+}
+END_TEST
+
+WP_SUITE("trace-io", text_stays, fields, header_facts, paper_layout, other_columns, bad_lines,
+	 no_trace, cut, long_lines, records_stay, write_errors, replacing, selection)
