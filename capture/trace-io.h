@@ -7,7 +7,13 @@
  *   1047680084.482205000	CALL	nodeA	nodeB	id37	...
  *
  * The first five columns are required. Lines that begin with '#' are header and may stand anywhere:
- * #node, #counter, #setting. The paper's own layout (CALL_SENT, RET_SENT, any white space, no header)
+ *
+ *   #node	KEY                               nodes are numbered in the order they occur
+ *   #node	KEY	SOURCE	COUNT	NAME           what the capture called it
+ *   #counter	NAME	N[	SENDER	RECEIVER]
+ *   #setting	KEY	VALUE
+ *
+ * The paper's own layout (CALL_SENT, RET_SENT, any white space, no header)
  * is read as well. Files that end in .gz and .zst are (de)compressed.
  */
 #ifndef WP_CAPTURE_TRACE_IO_H

@@ -14,12 +14,22 @@
 #include "capture/trace.h"
 
 #define NUMBER_MAX 24 /* digits of the longest number, and a few */
+#define SHORT_KEY  48 /* every address is shorter */
+
+/* A node that the reader knows. */
+typedef struct {
+	char *key; /* escaped; at least SHORT_KEY bytes are allocated */
+	gsize length;
+	gboolean has_address;
+	gboolean is_ipv6;
+	guint8 address[16];
+} Announced;
 
 typedef struct {
 	WpRecordSink sink; /* first, so that a sink is its writer */
 	WpOutput *output;
 	WpNodes *nodes;
-	guint32 n_announced; /* nodes */
+	GArray *announced; /* Announced, by node */
 	gboolean has_records;
 	gboolean is_finished;
 } Writer;
@@ -59,11 +69,10 @@ escape(char *at, guint8 c)
 static void
 put_text(WpOutput *output, const char *text)
 {
-	char *at = output->at;
+	char *at = output->at, *stop = output->limit - 4;
 
-	for (; *text; text++) {
-		guint8 c = (guint8)*text;
-		if (output->limit - at < 4) {
+	for (guint8 c = (guint8)*text; c; c = (guint8) * ++text) {
+		if (G_UNLIKELY(at > stop)) {
 			output->at = at;
 			wp_output_flush(output);
 			at = output->at;
@@ -82,25 +91,55 @@ put_tab(WpOutput *output)
 	wp_output_put(output, '\t');
 }
 
-/* Exactly N digits, from the right. */
-static void
-put_digits(char *out, guint64 value, int n)
+/* The two digits of VALUE (under 100) before END. */
+static inline char *
+put_two_digits(char *end, guint32 value)
 {
-	while (n-- > 0) {
-		out[n] = (char)('0' + value % 10);
-		value /= 10;
-	}
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+	memcpy(end - 2, pairs + 2 * value, 2);
+	return end - 2;
+}
+
+static inline gsize
+count_digits(guint64 value)
+{
+	gsize n = 1;
+	for (; value >= 10000; value /= 10000)
+		n += 4;
+	return n + (value >= 10) + (value >= 100) + (value >= 1000);
 }
 
 static void
 put_number(WpOutput *output, guint64 value)
 {
-	int n = 1;
-	for (guint64 rest = value; rest >= 10; rest /= 10)
-		n++;
+	gsize n = count_digits(value);
+
 	wp_output_reserve(output, NUMBER_MAX);
-	put_digits(output->at, value, n);
-	output->at += n;
+	char *end = output->at + n;
+	output->at = end;
+	for (; value > G_MAXUINT32; value /= 100)
+		end = put_two_digits(end, (guint32)(value % 100));
+	guint32 rest = (guint32)value;
+	for (; rest >= 100; rest /= 100)
+		end = put_two_digits(end, rest % 100);
+	if (rest >= 10)
+		put_two_digits(end, rest);
+	else
+		end[-1] = (char)('0' + rest);
+}
+
+/* Nine digits. */
+static void
+put_fraction(WpOutput *output, guint32 ns)
+{
+	wp_output_reserve(output, NUMBER_MAX);
+	for (char *end = output->at + 9; end > output->at + 1; ns /= 100)
+		end = put_two_digits(end, ns % 100);
+	*output->at = (char)('0' + ns);
+	output->at += 9;
 }
 
 /* Seconds with nine decimals. */
@@ -109,34 +148,63 @@ put_time(WpOutput *output, gint64 time_ns)
 {
 	guint64 ns = time_ns < 0 ? -(guint64)time_ns : (guint64)time_ns;
 
-	wp_output_reserve(output, 2 * NUMBER_MAX);
 	if (time_ns < 0)
-		*output->at++ = '-';
+		wp_output_put(output, '-');
 	put_number(output, ns / 1000000000);
-	*output->at++ = '.';
-	put_digits(output->at, ns % 1000000000, 9);
-	output->at += 9;
+	wp_output_put(output, '.');
+	put_fraction(output, (guint32)(ns % 1000000000));
 }
 
-/* ADDRESS and port; the address is most often that of NODE, whose key is its text already. */
+static void
+put_bytes(WpOutput *output, const char *bytes, gsize n)
+{
+	while (n > 0) {
+		gsize step = MIN(n, 4096);
+		wp_output_reserve(output, step);
+		memcpy(output->at, bytes, step);
+		output->at += step;
+		bytes += step;
+		n -= step;
+	}
+}
+
+/* A copy of fixed length, of which the next text overwrites the end, is the fastest. */
+static void
+put_key(WpOutput *output, const Announced *known)
+{
+	if (known->length > SHORT_KEY) {
+		put_bytes(output, known->key, known->length);
+		return;
+	}
+	wp_output_reserve(output, SHORT_KEY);
+	memcpy(output->at, known->key, SHORT_KEY);
+	output->at += known->length;
+}
+
+static void
+put_node(Writer *writer, guint32 node)
+{
+	const Announced *known = &g_array_index(writer->announced, Announced, node);
+	put_key(writer->output, known);
+}
+
+/* Address and port; the address is most often that of NODE, whose key is its text already. */
 static void
 put_endpoint(Writer *writer, const WpEndpoint *endpoint, guint32 node)
 {
+	const Announced *known = &g_array_index(writer->announced, Announced, node);
 	WpOutput *output = writer->output;
-	const guint8 *address = wp_nodes_address(writer->nodes, node);
 	char text[WP_ENDPOINT_TEXT_MAX];
 
-	if (!address || memcmp(address, endpoint->address, 16) != 0 ||
+	if (!known->has_address || memcmp(known->address, endpoint->address, 16) != 0 ||
 	    !wp_endpoint_is_known(endpoint)) {
 		put_text(output, wp_endpoint_text(endpoint, text, sizeof text));
 		return;
 	}
-	const char *key = wp_nodes_key(writer->nodes, node);
-	gboolean is_ipv6 = strchr(key, ':') != NULL;
-	if (is_ipv6)
+	if (known->is_ipv6)
 		wp_output_put(output, '[');
-	put_text(output, key);
-	if (is_ipv6)
+	put_key(output, known);
+	if (known->is_ipv6)
 		wp_output_put(output, ']');
 	wp_output_put(output, ':');
 	put_number(output, endpoint->port);
@@ -156,16 +224,44 @@ put_tokens(WpOutput *output, const guint32 *tokens, guint n)
 	}
 }
 
-/* Tells the reader of all nodes up to NODE. */
+static char *
+escape_text(const char *text, gsize *out_length)
+{
+	char *escaped = g_malloc0(4 * strlen(text) + SHORT_KEY), *at = escaped;
+
+	for (; *text; text++)
+		if (is_plain((guint8)*text))
+			*at++ = *text;
+		else
+			at = escape(at, (guint8)*text);
+	*out_length = (gsize)(at - escaped);
+	return escaped;
+}
+
+/* Tells the reader of the first N nodes, as far as it does not know them. */
 static void
 announce_nodes(Writer *writer, guint32 n)
 {
-	for (; writer->n_announced < n; writer->n_announced++) {
+	for (guint32 node = writer->announced->len; node < n; node++) {
+		const char *key = wp_nodes_key(writer->nodes, node);
+		const guint8 *address = wp_nodes_address(writer->nodes, node);
+		Announced known = { .has_address = address != NULL };
+		known.key = escape_text(key, &known.length);
+		known.is_ipv6 = strchr(key, ':') != NULL;
+		if (address)
+			memcpy(known.address, address, 16);
+		g_array_append_val(writer->announced, known);
 		put_text(writer->output, "#node");
 		put_tab(writer->output);
-		put_text(writer->output, wp_nodes_key(writer->nodes, writer->n_announced));
+		put_node(writer, node);
 		wp_output_put(writer->output, '\n');
 	}
+}
+
+static void
+clear_announced(gpointer data)
+{
+	g_free(((Announced *)data)->key);
 }
 
 /* The columns that every trace has. */
@@ -179,9 +275,9 @@ put_required(Writer *writer, const WpRecord *record)
 	put_tab(output);
 	put_text(output, wp_kind_name(record->kind));
 	put_tab(output);
-	put_text(output, wp_nodes_key(writer->nodes, record->sender));
+	put_node(writer, record->sender);
 	put_tab(output);
-	put_text(output, wp_nodes_key(writer->nodes, record->receiver));
+	put_node(writer, record->receiver);
 	put_tab(output);
 	put_text(output, wp_record_id_text(writer->nodes, record->id, id));
 }
@@ -227,16 +323,15 @@ put_optional(Writer *writer, const WpRecord *record, const guint32 *tokens)
 static gboolean
 writer_begin(WpRecordSink *sink, WpNodes *nodes, GError **error)
 {
+	static const char columns[] =
+		"#columns\ttime\tkind\tsender\treceiver\tid\ttime_end\tsrc\tdst\tflow\tprotocol\t"
+		"label\tbytes\tstatus\tsetup\twait\ttap\tpacket\ttokens\n";
 	Writer *writer = (Writer *)sink;
 
 	writer->nodes = wp_nodes_ref(nodes);
 	put_text(writer->output, "#wirepath-trace 1");
 	wp_output_put(writer->output, '\n');
-	for (const char *c =
-		     "#columns\ttime\tkind\tsender\treceiver\tid\ttime_end\tsrc\tdst\tflow\t"
-		     "protocol\tlabel\tbytes\tstatus\tsetup\twait\ttap\tpacket\ttokens\n";
-	     *c; c++)
-		wp_output_put(writer->output, *c);
+	put_bytes(writer->output, columns, strlen(columns));
 	return !wp_output_failed(writer->output, error);
 }
 
@@ -284,9 +379,9 @@ put_pair(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointe
 
 	put_counter(writer, counter, n);
 	put_tab(writer->output);
-	put_text(writer->output, wp_nodes_key(writer->nodes, sender));
+	put_node(writer, sender);
 	put_tab(writer->output);
-	put_text(writer->output, wp_nodes_key(writer->nodes, receiver));
+	put_node(writer, receiver);
 	wp_output_put(writer->output, '\n');
 }
 
@@ -312,7 +407,7 @@ put_hint(guint32 node, WpNameSource source, const char *name, guint64 count, gpo
 
 	put_text(writer->output, "#node");
 	put_tab(writer->output);
-	put_text(writer->output, wp_nodes_key(writer->nodes, node));
+	put_node(writer, node);
 	put_tab(writer->output);
 	put_text(writer->output, wp_name_source_name(source));
 	put_tab(writer->output);
@@ -351,6 +446,8 @@ wp_trace_writer_new(const char *path, GError **error)
 	Writer *writer = g_new0(Writer, 1);
 	writer->sink.ops = &writer_ops;
 	writer->output = output;
+	writer->announced = g_array_new(FALSE, FALSE, sizeof(Announced));
+	g_array_set_clear_func(writer->announced, clear_announced);
 	return &writer->sink;
 }
 
@@ -366,6 +463,7 @@ wp_trace_writer_free(WpRecordSink *sink)
 	else if (!writer->is_finished)
 		wp_output_discard(writer->output);
 	wp_output_free(writer->output);
+	g_array_unref(writer->announced);
 	if (writer->nodes)
 		wp_nodes_unref(writer->nodes);
 	g_free(writer);
