@@ -3,7 +3,7 @@
  * its column; a line is taken or refused as a whole.
  *
  * Two layouts are read. With a header (#wirepath-trace, #columns) fields are separated by tabs. Without
- * one it is the paper's (section 6.2): time, operation, sender, receiver, id between any white space.
+ * one it is the paper's (section 6.5): time, operation, sender, receiver, id between any white space.
  */
 #include "capture/trace-io.h"
 

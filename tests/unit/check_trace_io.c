@@ -147,7 +147,7 @@ START_TEST(header_facts)
 }
 END_TEST
 
-/* The paper's example (section 6.2), with and without its heading, any white space between. */
+/* The paper's example (section 6.5), with and without its heading, any white space between. */
 START_TEST(paper_layout)
 {
 	static const char *const texts[] = {
