@@ -340,23 +340,35 @@ read_header_line(Reader *reader, const WpField *fields, gsize n, GError **error)
 	return TRUE;
 }
 
+/* Cuts LINE into FIELDS, as its layout wants; FALSE where an escape means nothing. */
+static gboolean
+cut_line(Reader *reader, const char *line, gsize length, WpField *fields, gsize *out_n)
+{
+	gboolean is_ours = reader->has_header || line[0] == '#';
+
+	*out_n = is_ours && memchr(line, '\t', length) ? split_tabs(line, length, fields)
+						       : split_blanks(line, length, fields);
+	return !is_ours || !memchr(line, '\\', length) ||
+	       unescape_fields(reader, length, fields, *out_n);
+}
+
 /* One line, without its newline. */
 static gboolean
 read_line(Reader *reader, const char *line, gsize length, GError **error)
 {
 	WpField fields[MAX_FIELDS];
+	gsize n;
 
 	reader->n_lines++;
 	if (length > 0 && line[length - 1] == '\r')
 		length--;
-	if (length > MAX_LINE)
-		count_bad(reader, TOO_LONG);
-	if (length == 0 || length > MAX_LINE)
+	if (length == 0)
 		return TRUE;
-	gboolean is_ours = reader->has_header || line[0] == '#';
-	gboolean by_tab = is_ours && memchr(line, '\t', length);
-	gsize n = by_tab ? split_tabs(line, length, fields) : split_blanks(line, length, fields);
-	if (is_ours && memchr(line, '\\', length) && !unescape_fields(reader, length, fields, n)) {
+	if (length > MAX_LINE) {
+		count_bad(reader, TOO_LONG);
+		return TRUE;
+	}
+	if (!cut_line(reader, line, length, fields, &n)) {
 		count_bad(reader, "an escape is none of \\t \\n \\\\ \\xNN");
 		return TRUE;
 	}
