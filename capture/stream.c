@@ -253,6 +253,8 @@ static void
 drop_unread(WpStream *stream, WpDirection from)
 {
 	WpSide *side = &stream->sides[from];
+	if (side->n_unread == 0)
+		return;
 	wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, side->n_unread);
 	consume(side, side->n_unread);
 }

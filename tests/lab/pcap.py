@@ -31,7 +31,7 @@ def frames(path):
         at += 16 + kept
 
 
-def _sum(data):
+def checksum(data):
     if len(data) % 2:
         data += b"\0"
     total = sum(struct.unpack(f"!{len(data) // 2}H", data))
@@ -111,7 +111,7 @@ class Capture:
         head = (ip[0] & 15) * 4
         tcp = ip[head:]
         pseudo = ip[12:20] + struct.pack("!HH", 6, len(tcp))
-        if _sum(ip[:head]) != 0xFFFF or _sum(pseudo + tcp) != 0xFFFF:
+        if checksum(ip[:head]) != 0xFFFF or checksum(pseudo + tcp) != 0xFFFF:
             raise WireError(f"packet {number} has a bad checksum: an offload is on")
         source, target, sequence = struct.unpack_from("!HHI", tcp)
         key = (_dotted(ip[12:16]), source, _dotted(ip[16:20]), target)

@@ -16,7 +16,6 @@ import glob
 import gzip
 import io
 import zlib
-from bisect import bisect_left
 from collections import defaultdict
 
 import framing
@@ -305,84 +304,3 @@ def write_csv(calls, path):
                       call.operation, _us(end), _us(start), len(call.request), call.reply_bytes])
     with open(path, "wb") as f:
         f.write(gzip.compress(text.getvalue().encode(), 9, mtime=0))
-
-
-# Patterns, with the words of DESIGN 2
-
-NAMES = {ip: name for name, ip in places.HOSTS.items()}
-
-
-def walk(call):
-    yield call
-    for child in call.children:
-        yield from walk(child)
-
-
-def form(call):
-    name = NAMES[call.connection[2]]
-    if not call.children:
-        return name
-    return name + "(" + ",".join(form(child) for child in call.children) + ")"
-
-
-def self_us(call):
-    """None for a one-way message: nobody sees when its work ended."""
-    if call.t_return is None:
-        return None
-    covered, end = 0, call.t_call
-    for child in call.children:
-        begin = max(child.t_call, end)
-        until = min(child.t_call if child.t_return is None else child.t_return, call.t_return)
-        if until > begin:
-            covered, end = covered + until - begin, until
-    return (call.t_return - call.t_call - covered) / 1000
-
-
-def roots(calls):
-    return [c for c in calls if not c.parent and not c.operation.startswith("(")]
-
-
-def patterns(calls):
-    """[(form, [root])], most instances first."""
-    found = defaultdict(list)
-    for root in roots(calls):
-        found[NAMES[root.connection[0]] + ">" + form(root)].append(root)
-    return sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
-
-
-def write_patterns(calls, path):
-    with open(path, "w", encoding="utf-8") as f:
-        out = csv.writer(f, lineterminator="\n")
-        out.writerow(["pattern", "instances", "mean_latency_us", "self_time_us_per_node"])
-        for text, some in patterns(calls):
-            latency = sum(root.t_return - root.t_call for root in some) / len(some) / 1000
-            out.writerow([text, len(some), f"{latency:.1f}", ";".join(_positions(some))])
-
-
-def _positions(some):
-    for at, column in enumerate(zip(*(walk(root) for root in some))):
-        times = [self_us(call) for call in column]
-        if None not in times:
-            yield f"{at}:{NAMES[column[0].connection[2]]}={sum(times) / len(times):.1f}"
-
-
-def in_flight(calls):
-    """Mean number of requests in flight: time spent in requests over the time they took together."""
-    all_roots = roots(calls)
-    spent = sum(root.t_return - root.t_call for root in all_roots)
-    took = max(root.t_return for root in all_roots) - all_roots[0].t_call
-    return spent / took
-
-
-def open_parents(calls):
-    """Mean number of calls into a node that are open when it makes a call."""
-    begins, ends = defaultdict(list), defaultdict(list)
-    for call in calls:
-        if call.t_return is not None and not call.setup:
-            begins[call.connection[2]].append(call.t_call)
-            ends[call.connection[2]].append(call.t_return)
-    for times in (*begins.values(), *ends.values()):
-        times.sort()
-    counts = [bisect_left(begins[c.connection[0]], c.t_call) - bisect_left(ends[c.connection[0]], c.t_call)
-              for c in calls if c.parent]
-    return sum(counts) / len(counts)

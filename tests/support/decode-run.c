@@ -182,12 +182,44 @@ run_cut(const WpRunOptions *options, const WpStep *steps, gsize n_steps, gsize c
 	return g_string_free(run.sink.text, FALSE);
 }
 
+/* The conversation as an input of tests/fuzz/fuzz_decode.c, in the folder $WP_FUZZ_SEEDS. */
+static void
+write_seed(const WpRunOptions *options, const WpStep *steps, gsize n_steps)
+{
+	static const char kinds[] = "CScsFGPR"; /* in the order of fuzz_decode.c */
+	const char *folder = g_getenv("WP_FUZZ_SEEDS");
+	g_autoptr(GByteArray) seed = g_byte_array_new();
+	guint8 head[2] = { 0xff, (guint8)(options->is_udp | options->is_midstream << 1 |
+					  options->is_swapped << 2) };
+
+	if (!folder)
+		return;
+	for (guint8 i = 0; wp_decoders[i]; i++)
+		if (wp_decoders[i] == options->forced)
+			head[0] = i;
+	g_byte_array_append(seed, head, sizeof head);
+	for (gsize i = 0; i < n_steps; i++) {
+		const WpStep *step = &steps[i];
+		guint8 what = (guint8)(strchr(kinds, step->what) - kinds);
+		gsize length = MIN(step->length, 65535);
+		guint8 row[3] = { what, (guint8)length, (guint8)(length >> 8) };
+		g_byte_array_append(seed, row, sizeof row);
+		if (what < 2)
+			g_byte_array_append(seed, (const guint8 *)step->data, (guint)length);
+	}
+	g_autofree char *name = g_compute_checksum_for_data(G_CHECKSUM_SHA1, seed->data, seed->len);
+	g_autofree char *path = g_build_filename(folder, name, NULL);
+	g_file_set_contents(path, (const char *)seed->data, seed->len, NULL);
+}
+
 static const WpRunOptions no_options;
 
 char *
 wp_decode_run(const WpRunOptions *options, const WpStep *steps, gsize n_steps)
 {
-	return run_cut(options ? options : &no_options, steps, n_steps, G_MAXSIZE, 0);
+	const WpRunOptions *own = options ? options : &no_options;
+	write_seed(own, steps, n_steps);
+	return run_cut(own, steps, n_steps, G_MAXSIZE, 0);
 }
 
 void
@@ -196,7 +228,7 @@ wp_decode_check(const WpRunOptions *options, const WpStep *steps, gsize n_steps,
 {
 	WpRunOptions own = options ? *options : no_options;
 
-	g_autofree char *whole = run_cut(&own, steps, n_steps, G_MAXSIZE, 0);
+	g_autofree char *whole = wp_decode_run(&own, steps, n_steps);
 	ck_assert_str_eq(whole, expected);
 	for (gsize i = 0; i < n_steps; i++)
 		for (gsize at = 1; strchr("CS", steps[i].what) && at < steps[i].length; at++) {

@@ -1,0 +1,126 @@
+/* Status codes (RFC 9110 section 15), labels and identifying fields of HTTP requests. */
+#include "capture/http-fields.h"
+
+#include <string.h>
+
+#include "capture/label.h"
+
+WpStatus
+wp_http_status(guint code)
+{
+	if (code == 408 || code == 504)
+		return WP_STATUS_TIMEOUT;
+	return code >= 400 ? WP_STATUS_ERROR : WP_STATUS_OK;
+}
+
+guint32
+wp_http_label(WpDecodeContext *context, const char *method, gsize method_length, const char *target,
+	      gsize target_length)
+{
+	char label[WP_LABEL_MAX + 1];
+	gsize n = MIN(method_length, WP_LABEL_MAX / 3);
+
+	for (gsize i = 0; i < n; i++)
+		label[i] = g_ascii_isgraph(method[i]) ? method[i] : '?';
+	label[n++] = ' ';
+	n += wp_label_path(target, target_length, label + n, sizeof label - n);
+	return wp_decode_label(context, label, n);
+}
+
+gboolean
+wp_http_target_waits(const char *target, gsize length)
+{
+	static const char *const waits[] = { "watch=true",        "watch=1",
+					     "wait=true",         "feed=longpoll",
+					     "feed=continuous",   "feed=eventsource",
+					     "transport=polling", "transport=longPolling" };
+	const char *query = memchr(target, '?', length);
+	const char *end = target + length;
+
+	while (query && ++query < end) {
+		const char *next = memchr(query, '&', (gsize)(end - query));
+		gsize n = (gsize)((next ? next : end) - query);
+		for (gsize i = 0; i < G_N_ELEMENTS(waits); i++)
+			if (strlen(waits[i]) == n && memcmp(waits[i], query, n) == 0)
+				return TRUE;
+		query = next;
+	}
+	return FALSE;
+}
+
+/* TRUE where NAME ends in TEXT, which is in lower case and has '-' for '_'. */
+static gboolean
+ends_in(const char *name, gsize length, const char *text)
+{
+	gsize n = strlen(text);
+	for (gsize i = 1; i <= n; i++) {
+		char c = i > length                ? '\0'
+			 : name[length - i] == '_' ? '-'
+						   : g_ascii_tolower(name[length - i]);
+		if (c != text[n - i])
+			return FALSE;
+	}
+	return TRUE;
+}
+
+typedef enum {
+	FIELD_OTHER,
+	FIELD_ID,          /* a value that may be passed on */
+	FIELD_TRACEPARENT, /* 00-TRACE-PARENT-FLAGS: the trace alone is passed on (W3C trace context) */
+	FIELD_B3           /* TRACE-SPAN-SAMPLED-PARENT (B3 propagation, single header) */
+} Field;
+
+/* How names end, the first that fits. Spans differ from hop to hop. */
+static const struct {
+	const char *end;
+	Field field;
+} field_ends[] = {
+	{ "spanid", FIELD_OTHER },
+	{ "websocket-key", FIELD_OTHER },
+	{ "traceid", FIELD_ID },
+	{ "-id", FIELD_ID },
+	{ "-key", FIELD_ID },
+	{ "-token", FIELD_ID },
+	{ "-session", FIELD_ID },
+	{ "-trace", FIELD_ID },
+	{ "cookie", FIELD_ID },
+	{ "authorization", FIELD_ID },
+	{ "x-cloud-trace-context", FIELD_ID },
+	{ "traceparent", FIELD_TRACEPARENT },
+	{ "b3", FIELD_B3 },
+};
+
+static Field
+classify(const char *name, gsize length)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(field_ends); i++)
+		if (ends_in(name, length, field_ends[i].end))
+			return field_ends[i].field;
+	return FIELD_OTHER;
+}
+
+void
+wp_http_scan_field(WpDecodeContext *context, WpMessage *message, const char *name,
+		   gsize name_length, const char *value, gsize length)
+{
+	const char *dash;
+
+	switch (classify(name, name_length)) {
+	case FIELD_OTHER:
+		return;
+	case FIELD_TRACEPARENT:
+		if (length < 3 + 32)
+			return;
+		value += 3;
+		length = 32;
+		break;
+	case FIELD_B3:
+		dash = memchr(value, '-', length);
+		if (dash)
+			length = (gsize)(dash - value);
+		break;
+	case FIELD_ID:
+		break;
+	}
+	wp_decode_tokens(context, message, (const guint8 *)value, MIN(length, WP_HTTP_SCAN_BYTES));
+}

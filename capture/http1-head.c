@@ -1,0 +1,420 @@
+/*
+ * HTTP/1.x by the line. More lenient than RFC 9112 where the bytes can be understood all the same (LF
+ * alone, blanks in the target, blanks before the colon, folded fields), since what the servers took is
+ * none of our business; strict where a message has to be recognised among other bytes.
+ */
+#include "capture/http1-head.h"
+
+#include <string.h>
+
+#include "capture/http-fields.h"
+#include "capture/stream.h"
+
+/* Longest method that is recognised ("UPDATEREDIRECTREF" and "VERSION-CONTROL" are registered). */
+#define MAX_METHOD 24
+
+/* Larger lengths are nonsense, and sums with them could overflow. */
+#define MAX_LENGTH (G_MAXSIZE / 4)
+
+/* Framing fields, of which a folded line may be the rest. */
+typedef enum {
+	FIELD_OTHER,
+	FIELD_LENGTH,
+	FIELD_CODING
+} Field;
+
+/* The line at the cursor, which moves behind it. BAD where it is longer than a stream keeps. */
+WpDecodeStatus
+wp_http1_take_line(WpBytes *in, WpHttp1Line *out_line)
+{
+	gssize end = wp_bytes_find(in, '\n', WP_STREAM_HEAD_MAX);
+	if (end < 0)
+		return wp_bytes_left(in) < WP_STREAM_HEAD_MAX ? WP_DECODE_MORE : WP_DECODE_BAD;
+	const guint8 *data = wp_bytes_take(in, (gsize)end + 1);
+	gsize length = (gsize)end;
+	if (length && data[length - 1] == '\r')
+		length--;
+	*out_line = (WpHttp1Line){ (const char *)data, length, (gsize)end + 1 };
+	return WP_DECODE_OK;
+}
+
+/* --- first lines --- */
+
+/* tchar of RFC 9110 section 5.6.2 */
+static gboolean
+is_token_byte(char c)
+{
+	return g_ascii_isalnum(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+/* Bytes of the method at the front, which may not be whole. */
+static gsize
+method_length(const char *text, gsize length)
+{
+	gsize n = 0;
+	while (n < length && n <= MAX_METHOD && is_token_byte(text[n]))
+		n++;
+	return n;
+}
+
+/* "HTTP/1." and a digit */
+static gboolean
+is_version(const char *text, gsize length)
+{
+	return length == 8 && memcmp(text, "HTTP/1.", 7) == 0 && g_ascii_isdigit(text[7]);
+}
+
+/* METHOD SP TARGET SP VERSION, RFC 9112 section 3; blanks inside the target are let pass. */
+gboolean
+wp_http1_parse_request(const char *line, gsize length, WpHttp1Request *out_request)
+{
+	gsize method = method_length(line, length);
+	gsize end = length;
+
+	while (end && line[end - 1] == ' ')
+		end--;
+	gsize version = end;
+	while (version && line[version - 1] != ' ')
+		version--;
+	if (method == 0 || method > MAX_METHOD || version < method + 3 || line[method] != ' ' ||
+	    !is_version(line + version, end - version))
+		return FALSE;
+	*out_request = (WpHttp1Request){ line + method + 1, method, version - 1 - (method + 1) };
+	return TRUE;
+}
+
+/* "HTTP/1.1 200 OK": the code, or 0. RFC 9112 section 4. */
+guint
+wp_http1_parse_status(const char *line, gsize length)
+{
+	if (length < 12 || !is_version(line, 8) || line[8] != ' ' ||
+	    (length > 12 && line[12] != ' '))
+		return 0;
+	guint code = 0;
+	for (int i = 9; i < 12; i++) {
+		if (!g_ascii_isdigit(line[i]))
+			return 0;
+		code = code * 10 + (guint)(line[i] - '0');
+	}
+	return code >= 100 ? code : 0;
+}
+
+/*
+ * Whether the front of TEXT is a request line that one would bet on: a method in capitals, a target in
+ * one of the forms of RFC 9112 section 3.2, a version.
+ */
+static WpDecodeStatus
+recognise_target(const char *text, gsize length)
+{
+	static const char *const starts[] = { "/", "* ", "http://", "https://" };
+	for (gsize i = 0; i < G_N_ELEMENTS(starts); i++) {
+		gsize n = MIN(length, strlen(starts[i]));
+		if (memcmp(text, starts[i], n) == 0)
+			return n == strlen(starts[i]) ? WP_DECODE_OK : WP_DECODE_MORE;
+	}
+	return WP_DECODE_BAD;
+}
+
+static WpDecodeStatus
+recognise_method(const char *text, gsize length, gsize *out_length)
+{
+	gsize n = method_length(text, length);
+
+	for (gsize i = 0; i < n; i++)
+		if (!g_ascii_isupper(text[i]) && text[i] != '-' && text[i] != '_')
+			return WP_DECODE_BAD;
+	if (n == length && n <= MAX_METHOD)
+		return WP_DECODE_MORE;
+	if (n < 3 || n > MAX_METHOD || text[n] != ' ')
+		return WP_DECODE_BAD;
+	*out_length = n;
+	return WP_DECODE_OK;
+}
+
+/* The whole line where it is there, else what there is of it. */
+static WpDecodeStatus
+recognise_line(const char *text, gsize length)
+{
+	WpBytes in = wp_bytes((const guint8 *)text, length);
+	WpHttp1Line line;
+	WpHttp1Request request;
+
+	if (wp_http1_take_line(&in, &line) == WP_DECODE_OK)
+		return wp_http1_parse_request(line.data, line.length, &request) &&
+				       !memchr(request.target, ' ', request.target_length)
+			       ? WP_DECODE_OK
+			       : WP_DECODE_BAD;
+	for (gsize i = 0; i < length; i++)
+		if ((guint8)text[i] < ' ' && text[i] != '\r')
+			return WP_DECODE_BAD;
+	return WP_DECODE_MORE;
+}
+
+static WpDecodeStatus
+recognise_request(const char *text, gsize length)
+{
+	gsize method;
+	WpDecodeStatus status = recognise_method(text, length, &method);
+
+	if (status != WP_DECODE_OK)
+		return status;
+	if (method != 7 || memcmp(text, "CONNECT", 7) != 0)
+		status = recognise_target(text + method + 1, length - method - 1);
+	return status == WP_DECODE_OK ? recognise_line(text, length) : status;
+}
+
+static WpDecodeStatus
+recognise_response(const char *text, gsize length)
+{
+	static const char start[] = "HTTP/1.";
+	gsize n = MIN(length, sizeof start - 1);
+
+	if (memcmp(text, start, n) != 0)
+		return WP_DECODE_BAD;
+	if (length < 13)
+		return WP_DECODE_MORE;
+	gsize line = text[12] == '\r' || text[12] == '\n' ? 12 : 13;
+	return wp_http1_parse_status(text, line) ? WP_DECODE_OK : WP_DECODE_BAD;
+}
+
+WpDecodeStatus
+wp_http1_recognise(WpDirection direction, const WpBytes *in)
+{
+	const char *text = (const char *)in->data + in->at;
+	gsize length = wp_bytes_left(in);
+	return direction == WP_FROM_CLIENT ? recognise_request(text, length)
+					   : recognise_response(text, length);
+}
+
+/* --- fields --- */
+
+static gboolean
+is_text(const char *text, gsize length, const char *wanted)
+{
+	return strlen(wanted) == length && g_ascii_strncasecmp(text, wanted, length) == 0;
+}
+
+static gboolean
+starts_with(const char *text, gsize length, const char *wanted)
+{
+	gsize n = strlen(wanted);
+	return length >= n && g_ascii_strncasecmp(text, wanted, n) == 0;
+}
+
+static void
+trim(const char **text, gsize *length)
+{
+	while (*length && (**text == ' ' || **text == '\t')) {
+		(*text)++;
+		(*length)--;
+	}
+	while (*length && ((*text)[*length - 1] == ' ' || (*text)[*length - 1] == '\t'))
+		(*length)--;
+}
+
+/* The next of a list with commas, trimmed; FALSE at its end. */
+static gboolean
+next_of_list(const char **list, gsize *left, const char **out_item, gsize *out_length)
+{
+	if (*left == 0)
+		return FALSE;
+	const char *comma = memchr(*list, ',', *left);
+	gsize n = comma ? (gsize)(comma - *list) : *left;
+	*out_item = *list;
+	*out_length = n;
+	trim(out_item, out_length);
+	gsize gone = comma ? n + 1 : n;
+	*list += gone;
+	*left -= gone;
+	return TRUE;
+}
+
+static gboolean
+parse_number(const char *text, gsize length, guint base, guint64 *out_number)
+{
+	guint64 number = 0;
+	for (gsize i = 0; i < length; i++) {
+		int digit = g_ascii_xdigit_value(text[i]);
+		if (digit < 0 || (guint)digit >= base)
+			return FALSE;
+		number = number * base + (guint)digit;
+		if (number > MAX_LENGTH)
+			return FALSE;
+	}
+	*out_number = number;
+	return length > 0;
+}
+
+gboolean
+wp_http1_parse_chunk_size(const WpHttp1Line *line, guint64 *out_size)
+{
+	const char *size = line->data;
+	const char *extension = memchr(size, ';', line->length);
+	gsize length = extension ? (gsize)(extension - size) : line->length;
+
+	trim(&size, &length);
+	return parse_number(size, length, 16, out_size);
+}
+
+/* Lengths that agree are one: RFC 9110 section 8.6. */
+static void
+note_length(WpHttp1Head *head, const char *value, gsize length)
+{
+	const char *item;
+	gsize n;
+	guint64 number;
+
+	while (next_of_list(&value, &length, &item, &n)) {
+		if (!parse_number(item, n, 10, &number))
+			head->is_garbled = TRUE;
+		else if (head->has_length && number != head->length)
+			head->is_conflicting = TRUE;
+		else
+			head->has_length = TRUE, head->length = number;
+	}
+}
+
+/* The last coding decides: RFC 9112 section 6.1. "identity" is of RFC 2616 and means none. */
+static void
+note_coding(WpHttp1Head *head, const char *value, gsize length)
+{
+	const char *item;
+	gsize n;
+
+	while (next_of_list(&value, &length, &item, &n)) {
+		if (n == 0 || is_text(item, n, "identity"))
+			continue;
+		head->has_coding = TRUE;
+		head->is_chunked = is_text(item, n, "chunked");
+	}
+}
+
+static void
+note_content_type(WpHttp1Head *head, WpMessage *message, const char *value, gsize length)
+{
+	static const char *const binary[] = { "image/",
+					      "video/",
+					      "audio/",
+					      "font/",
+					      "application/octet-stream",
+					      "application/zip",
+					      "application/gzip",
+					      "application/x-protobuf",
+					      "application/pdf" };
+	if (head->code && starts_with(value, length, "text/event-stream"))
+		message->marks |= WP_MARK_WAIT;
+	for (gsize i = 0; i < G_N_ELEMENTS(binary); i++)
+		head->is_binary |= starts_with(value, length, binary[i]);
+}
+
+/* The server's name, unless it is an address or this machine's "localhost". RFC 9110 section 7.2. */
+static void
+note_host(WpDecodeContext *context, const WpHttp1Head *head, const char *value, gsize length)
+{
+	gboolean has_letter = FALSE;
+	const char *colon = memchr(value, ':', length);
+
+	if (colon)
+		length = (gsize)(colon - value);
+	for (gsize i = 0; i < length; i++) {
+		if (!g_ascii_isalnum(value[i]) && !strchr("-._", value[i]))
+			return;
+		has_letter |= g_ascii_isalpha(value[i]);
+	}
+	if (has_letter && !head->is_proxied && !is_text(value, length, "localhost"))
+		wp_decode_name_server(context, WP_NAME_HTTP_HOST, value, length);
+}
+
+static void
+note_framing(WpHttp1Head *head, Field field, const char *value, gsize length)
+{
+	head->field = field;
+	if (field == FIELD_LENGTH)
+		note_length(head, value, length);
+	else if (field == FIELD_CODING)
+		note_coding(head, value, length);
+}
+
+static void
+note_request_field(WpDecodeContext *context, WpHttp1Head *head, WpMessage *message,
+		   const char *name, gsize name_length, const char *value, gsize length)
+{
+	if (is_text(name, name_length, "host"))
+		note_host(context, head, value, length);
+	else if (is_text(name, name_length, "expect"))
+		head->expects = is_text(value, length, "100-continue");
+	else if (is_text(name, name_length, "accept"))
+		message->marks |= is_text(value, length, "text/event-stream") ? WP_MARK_WAIT : 0;
+	else if (is_text(name, name_length, "content-encoding"))
+		head->is_binary |= !is_text(value, length, "identity");
+	else
+		wp_http_scan_field(context, message, name, name_length, value, length);
+}
+
+/* One header or trailer line that is not empty. RFC 9112 section 5. */
+gboolean
+wp_http1_note_field(WpDecodeContext *context, WpHttp1Head *head, WpMessage *message,
+		    const WpHttp1Line *line)
+{
+	const char *value = line->data;
+	gsize length = line->length;
+
+	if (value[0] == ' ' || value[0] == '\t') { /* obs-fold, section 5.2 */
+		trim(&value, &length);
+		note_framing(head, head->field, value, length);
+		return TRUE;
+	}
+	const char *colon = memchr(value, ':', length);
+	if (!colon)
+		return FALSE;
+	const char *name = value;
+	gsize name_length = (gsize)(colon - value);
+	value = colon + 1;
+	length -= name_length + 1;
+	trim(&name, &name_length);
+	trim(&value, &length);
+	head->field = FIELD_OTHER;
+	for (gsize i = 0; i < name_length; i++)
+		if (!is_token_byte(name[i]))
+			return FALSE;
+	if (is_text(name, name_length, "content-length"))
+		note_framing(head, FIELD_LENGTH, value, length);
+	else if (is_text(name, name_length, "transfer-encoding"))
+		note_framing(head, FIELD_CODING, value, length);
+	else if (is_text(name, name_length, "content-type"))
+		note_content_type(head, message, value, length);
+	else if (is_text(name, name_length, "upgrade"))
+		head->is_http2 = is_text(value, length, "h2c");
+	else if (!head->code)
+		note_request_field(context, head, message, name, name_length, value, length);
+	return name_length > 0;
+}
+
+/* "GET /" at the start of a packet is enough; whether it goes on as a request decode() will see. */
+gboolean
+wp_http1_is_common_request(const WpBytes *in)
+{
+	static const char *const starts[] = { "GET /",    "POST /",  "PUT /",    "HEAD /",
+					      "DELETE /", "PATCH /", "OPTIONS /" };
+	for (gsize i = 0; i < G_N_ELEMENTS(starts); i++)
+		if (wp_bytes_starts(in, starts[i], strlen(starts[i])))
+			return TRUE;
+	return FALSE;
+}
+
+gboolean
+wp_http1_parse_cut_request(const WpBytes *in, WpHttp1Request *out_request)
+{
+	const char *text = (const char *)in->data;
+	gsize method = method_length(text, in->length);
+	gsize end = in->length;
+
+	if (recognise_request(text, in->length) != WP_DECODE_MORE || method + 1 >= in->length ||
+	    recognise_target(text + method + 1, in->length - method - 1) != WP_DECODE_OK)
+		return FALSE;
+	if (!memchr(text + method, '?', in->length - method))
+		while (text[end - 1] != '/' && text[end - 1] != '*')
+			end--;
+	*out_request = (WpHttp1Request){ text + method + 1, method, end - method - 1 };
+	return TRUE;
+}

@@ -1,0 +1,60 @@
+/* Which runs of bytes are tokens, and that their hashes tell equal from different. */
+#include <string.h>
+
+#include "capture/tokens.h"
+#include "tests/support/suite.h"
+
+static guint
+scan(guint64 key, const char *text, guint32 *hashes, guint n)
+{
+	return wp_tokens_scan(key, (const guint8 *)text, strlen(text), hashes, n, 16);
+}
+
+START_TEST(what_is_a_token)
+{
+	static const struct {
+		const char *text;
+		guint n;
+	} rows[] = {
+		{ "", 0 },
+		{ "GET /index.html HTTP", 0 }, /* no digit */
+		{ "/item/42", 0 },             /* too short */
+		{ "/item/4711", 1 },
+		{ "id=a1b2-c3d4&x=y_900 id=a1b2-c3d4", 2 }, /* equal ones once */
+		{ "1111 2222 3333 4444 5555 6666 7777 8888 9999 aaa1 aaa2 aaa3 aaa4 aaa5 aaa6 aaa7 "
+		  "aaa8",
+		  16 }, /* no more than there is room for */
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		guint32 hashes[16];
+		ck_assert_uint_eq(scan(1, rows[i].text, hashes, 0), rows[i].n);
+	}
+}
+END_TEST
+
+/* 65 bytes are no token: long runs are payload, not names. */
+START_TEST(long_runs)
+{
+	char text[66];
+	guint32 hashes[16];
+	memset(text, '7', sizeof text);
+	text[65] = '\0';
+	ck_assert_uint_eq(scan(1, text, hashes, 0), 0);
+	text[64] = '\0';
+	ck_assert_uint_eq(scan(1, text, hashes, 0), 1);
+}
+END_TEST
+
+START_TEST(keyed)
+{
+	guint32 a[16], b[16], c[16];
+	scan(1, "order 4711", a, 0);
+	scan(1, "<4711>", b, 0);
+	scan(2, "order 4711", c, 0);
+	ck_assert_uint_eq(a[0], b[0]);
+	ck_assert_uint_ne(a[0], c[0]);
+	ck_assert_uint_ne(wp_tokens_key("a", -1), wp_tokens_key("b", -1));
+}
+END_TEST
+
+WP_SUITE("tokens", what_is_a_token, long_runs, keyed)
