@@ -10,8 +10,13 @@
 
 /* Asked in this order; of equal answers the first wins. Strict frames come before loose ones. */
 const WpDecoder *const wp_decoders[] = {
-	&wp_decoder_tls,  &wp_decoder_http2, &wp_decoder_http1,
-	&wp_decoder_quic, &wp_decoder_ssh,   NULL,
+	&wp_decoder_tls,
+	&wp_decoder_http2,
+	&wp_decoder_http1,
+	&wp_decoder_fastcgi,
+	&wp_decoder_quic,
+	&wp_decoder_ssh,
+	NULL,
 };
 
 const WpDecoder *

@@ -4,6 +4,7 @@
 
 #include "capture/decoder.h"
 
+extern const WpDecoder wp_decoder_fastcgi;
 extern const WpDecoder wp_decoder_http1;
 extern const WpDecoder wp_decoder_quic; /* decode-opaque.c */
 extern const WpDecoder wp_decoder_ssh;  /* decode-opaque.c */
