@@ -18,6 +18,9 @@
 /* Payload taken for a full segment where a direction showed none: Ethernet's, with time stamps. */
 #define USUAL_SEGMENT 1448
 
+/* So many segments of a direction tell what sizes it sends. */
+#define KNOWN_SIZES 16
+
 /* A reset so little behind what was seen is believed: its sender may not know of its own data. */
 #define RESET_BEHIND 65535
 
@@ -75,11 +78,12 @@ stamp_of(const WpReassembly *flow, guint side, const Piece *piece)
 }
 
 static void
-note_size(WpHalf *half, guint32 length)
+note_size(WpReassemblyEnv *env, WpHalf *half, guint32 length)
 {
 	if (!length)
 		return;
 	half->largest = MAX(half->largest, length);
+	env->largest = MAX(env->largest, length);
 	half->n_bytes += length;
 	half->n_sizes++;
 	if (half->n_sizes == 1u << 20) { /* the mean follows the traffic, and nothing overflows */
@@ -106,8 +110,8 @@ pass(WpReassemblyEnv *env, WpReassembly *flow, guint side, const Piece *piece)
 	}
 	if (piece->flags & WP_TCP_FIN && !half->is_ended) {
 		stamp.offset = half->next - half->origin;
-		half->next++; /* a FIN takes one sequence number */
-		half->is_ended = 1;
+		half->fin = half->next++; /* a FIN takes one sequence number */
+		half->has_fin = half->is_ended = 1;
 		env->ops->end(env, flow, side, &stamp);
 	}
 	if (piece->flags & WP_TCP_RST) {
@@ -127,13 +131,17 @@ cut_front(Piece *piece, guint64 n)
 	piece->offset += n;
 }
 
-/* Removes what was handed over before. FALSE where nothing is left. */
+/* Removes what was handed over before, or lies behind the end. FALSE where nothing is left. */
 static gboolean
 cut_old(const WpHalf *half, Piece *piece)
 {
-	if (piece->offset >= half->next)
+	if (piece->offset >= half->next && !half->is_ended)
 		return TRUE;
-	if (end_of(piece) < half->next)
+	if (piece->flags & WP_TCP_RST) {
+		piece->offset = half->next;
+		return TRUE;
+	}
+	if (end_of(piece) < half->next || half->is_ended)
 		return FALSE;
 	cut_front(piece, half->next - piece->offset);
 	return piece->length || piece->flags;
@@ -147,8 +155,9 @@ static gboolean
 is_caused(const WpReassembly *flow, guint side, const Piece *piece)
 {
 	const WpHalf *other = &flow->half[!side];
-	return piece->ack <= other->next || !other->is_seen || other->is_ended ||
-	       (!piece->length && piece->ack == other->next + 1 && !other->first);
+	guint64 ack = MIN(piece->ack, other->acked); /* a FIN may have shown that it was too high */
+	return ack <= other->next || !other->is_seen || other->is_ended ||
+	       (!piece->length && ack == other->next + 1 && !other->first);
 }
 
 static void
@@ -213,7 +222,8 @@ hold(WpReassemblyEnv *env, WpHalf *half, Piece *piece)
 
 	if (half->last && piece->offset >= end_of(&half->last->piece))
 		at = &half->last->next;
-	while (*at && end_of(&(*at)->piece) <= piece->offset)
+	while (*at && (end_of(&(*at)->piece) <= piece->offset ||
+		       (!piece->length && (*at)->piece.offset < piece->offset)))
 		at = &(*at)->next;
 	while (*at && piece->length && end_of(piece) > (*at)->piece.offset) {
 		WpHeldSegment *held = *at;
@@ -233,41 +243,58 @@ hold(WpReassemblyEnv *env, WpHalf *half, Piece *piece)
 	return TRUE;
 }
 
+/* TRUE where the first that waits of SIDE need not wait any more. */
+static gboolean
+is_due(const WpReassembly *flow, guint side)
+{
+	const WpHalf *half = &flow->half[side];
+	if (!half->first || flow->is_reset)
+		return FALSE;
+	return half->is_ended || (half->first->piece.offset <= half->next &&
+				  is_caused(flow, side, &half->first->piece));
+}
+
+/* Hands over the first that waits of SIDE. */
+static void
+pass_first(WpReassemblyEnv *env, WpReassembly *flow, guint side)
+{
+	WpHalf *half = &flow->half[side];
+	g_autofree WpHeldSegment *held = take_first(env, half);
+	if (cut_old(half, &held->piece))
+		pass(env, flow, side, &held->piece);
+}
+
 /* Hands over all that need not wait. */
 static void
 drain(WpReassemblyEnv *env, WpReassembly *flow)
 {
 	gboolean moved = !flow->is_settling;
-	while (moved && !flow->is_reset) {
+	while (moved) {
 		moved = FALSE;
-		for (guint side = 0; side < 2; side++) {
-			WpHalf *half = &flow->half[side];
-			while (half->first && !flow->is_reset &&
-			       half->first->piece.offset <= half->next &&
-			       is_caused(flow, side, &half->first->piece)) {
-				g_autofree WpHeldSegment *held = take_first(env, half);
-				if (cut_old(half, &held->piece))
-					pass(env, flow, side, &held->piece);
+		for (guint side = 0; side < 2; side++)
+			while (is_due(flow, side)) {
+				pass_first(env, flow, side);
 				moved = TRUE;
 			}
-		}
 	}
 }
 
 /*
  * How many segments were lost in the hole from `next` to END. Certain: one, one more for each
- * acknowledgement inside, and as many as it takes at the largest size. Over twice the largest, the
- * mean size says more.
+ * acknowledgement inside, and as many as it takes at the largest size. A direction that has shown
+ * little itself may send the largest that any flow did; of one that has shown enough, the mean size
+ * tells more about a long hole.
  */
 static guint32
-estimate_lost(const WpHalf *half, guint64 end)
+estimate_lost(const WpReassemblyEnv *env, const WpHalf *half, guint64 end)
 {
-	guint64 length = end - half->next;
-	guint64 largest = half->largest ? half->largest : USUAL_SEGMENT;
+	guint64 length = end - half->next, largest = half->largest;
 	guint64 n = half->inner_acks ? half->inner_acks + (half->last_ack < end) : 1;
 
+	if (half->n_sizes < KNOWN_SIZES)
+		largest = MAX(USUAL_SEGMENT, env->largest);
 	n = MAX(n, (length + largest - 1) / largest);
-	if (length > 2 * largest && half->n_bytes)
+	if (half->n_sizes >= KNOWN_SIZES && length > 2 * largest)
 		n = MAX(n, length * half->n_sizes / half->n_bytes);
 	return (guint32)MIN(n, G_MAXUINT32 / 2);
 }
@@ -283,7 +310,7 @@ skip_hole(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint64 end)
 		half->counts.gaps++;
 	half->counts.gap_bytes += length;
 	if (length <= WP_REASSEMBLY_FAR) /* more is a pause of the capture: not to be guessed at */
-		half->counts.lost_segments += estimate_lost(half, end);
+		half->counts.lost_segments += estimate_lost(env, half, end);
 	half->gap_end = half->next = end;
 	half->inner_acks = 0;
 	env->ops->hole(env, flow, side, length, NULL);
@@ -318,7 +345,8 @@ static gboolean
 find_hole(const WpReassembly *flow, guint side, guint64 *out_end)
 {
 	const WpHalf *half = &flow->half[side];
-	if (half->next >= half->mark || (half->first && half->first->piece.offset <= half->next))
+	if (half->next >= half->mark || half->is_ended ||
+	    (half->first && half->first->piece.offset <= half->next))
 		return FALSE;
 	if (!half->first && !is_missing(flow, side))
 		return FALSE;
@@ -343,10 +371,7 @@ force(WpReassemblyEnv *env, WpReassembly *flow)
 			   flow->half[0].first->piece.offset <= flow->half[0].next &&
 			   flow->half[1].first->piece.offset <= flow->half[1].next) {
 			/* Each acknowledges the other: a late repetition; the order of capture decides. */
-			guint side = older_head(flow);
-			g_autofree WpHeldSegment *held = take_first(env, &flow->half[side]);
-			if (cut_old(&flow->half[side], &held->piece))
-				pass(env, flow, side, &held->piece);
+			pass_first(env, flow, older_head(flow));
 		} else {
 			return;
 		}
@@ -425,6 +450,7 @@ take_syn(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint32 number)
 	if (!flow->is_settling)
 		return;
 	half->next = unwrap(half->next, number + 1);
+	half->has_fin &= half->fin >= half->next;
 	settle(env, flow);
 }
 
@@ -473,6 +499,12 @@ place_first(WpHalf *half, Piece *piece)
 static gboolean
 cut_at_fin(WpHalf *half, Piece *piece)
 {
+	const Piece *last = half->last ? &half->last->piece : NULL;
+	if (piece->flags & WP_TCP_FIN && !half->has_fin && last && last->length &&
+	    end_of(last) > end_of(piece)) {
+		half->counts.conflicting++; /* it came after bytes that lie behind it */
+		piece->flags = 0;
+	}
 	if (!half->has_fin && piece->flags & WP_TCP_FIN) {
 		half->has_fin = 1;
 		half->fin = end_of(piece);
@@ -480,7 +512,7 @@ cut_at_fin(WpHalf *half, Piece *piece)
 		half->mark = MIN(half->mark, half->fin + 1);
 	}
 	if (!half->has_fin || end_of(piece) <= half->fin)
-		return TRUE;
+		return piece->length || piece->flags;
 	half->counts.conflicting++;
 	if (piece->offset >= half->fin)
 		return FALSE;
@@ -508,7 +540,10 @@ trim(WpReassemblyEnv *env, WpReassembly *flow, guint side, Piece *piece)
 		return FALSE;
 	} else if (!cut_old(half, piece)) {
 		/* One byte or none just before the expected one asks whether the other side lives. */
-		half->counts.retransmitted += length > 0 && !(length == 1 && end == half->next);
+		if (half->is_ended && end > half->next)
+			half->counts.conflicting++;
+		else
+			half->counts.retransmitted += length > 1 || (length && end != half->next);
 		return FALSE;
 	}
 	return piece->flags & WP_TCP_RST || cut_at_fin(half, piece);
@@ -563,6 +598,8 @@ add_reset(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpSegment 
 	guint64 offset = unwrap(half->next, segment->seq);
 	if (offset < half->next || offset > half->next + WP_REASSEMBLY_MAX_BYTES)
 		offset = half->next;
+	if (half->has_fin)
+		offset = MIN(offset, half->fin + 1);
 	Piece piece = { .offset = offset,
 			.ack = ack,
 			.time_ns = segment->time_ns,
@@ -592,7 +629,7 @@ add_payload(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpSegmen
 		return;
 	if (!half->is_known)
 		begin_half(half, first);
-	note_size(half, segment->length);
+	note_size(env, half, segment->length);
 	Piece piece = { .offset = unwrap(half->next, first),
 			.ack = ack,
 			.time_ns = segment->time_ns,
@@ -626,6 +663,8 @@ wp_reassembly_add(WpReassemblyEnv *env, WpReassembly *flow, guint side, const Wp
 	guint64 ack = segment->flags & WP_TCP_ACK ? take_ack(flow, side, segment->ack) : 0;
 	if (segment->flags & WP_TCP_SYN)
 		take_syn(env, flow, side, segment->seq);
+	if (flow->is_reset) /* by one that had waited */
+		return;
 	if (segment->flags & WP_TCP_RST)
 		add_reset(env, flow, side, segment, ack);
 	else if (segment->length || segment->flags & WP_TCP_FIN)

@@ -106,6 +106,7 @@ typedef struct {
 struct WpReassemblyEnv {
 	const WpReassemblyOps *ops;
 	gsize held_bytes; /* of all flows, with their headers */
+	guint32 largest;  /* payload of the largest segment of any flow */
 };
 
 typedef enum {
