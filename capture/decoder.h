@@ -139,7 +139,7 @@ void wp_decode_emit(WpDecodeContext *context, WpMessage *message);
 /*
  * TRUE in a last call of decode() for bytes that a hole follows (a packet cut by the snap length, a
  * lost one): nothing will complete them. A decoder that can tell from them what the message is answers
- * OK, with unit->length at most what is there; it may open and emit a CALL so cut. It need not: MORE
+ * OK; unit->length may exceed what is there, as ever, and the hole may lie inside it. It need not: MORE
  * drops them.
  */
 gboolean wp_decode_is_cut(const WpDecodeContext *context);

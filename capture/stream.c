@@ -412,9 +412,7 @@ decode_cut(WpStream *stream, WpDirection from)
 	WpUnit unit = { 0 };
 	stream->now_ns = side->pieces[0].stamp.time_ns;
 	if (stream->decoder->decode(stream->state, &stream->context, from,
-				    wp_bytes(side->unread, side->n_unread),
-				    &unit) == WP_DECODE_OK &&
-	    unit.length <= side->n_unread)
+				    wp_bytes(side->unread, side->n_unread), &unit) == WP_DECODE_OK)
 		apply_unit(stream, from, &unit);
 	stream->is_cut = FALSE;
 }
@@ -450,6 +448,9 @@ wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp
 	if (skipped < length) {
 		if (stream->decoder)
 			decode_cut(stream, from);
+		skipped += skip_hole(stream, from, length - skipped, stamp);
+	}
+	if (skipped < length) {
 		drop_unread(stream, from);
 		lose_thread(stream, from);
 		if (!stream->decoder)
