@@ -1,0 +1,36 @@
+/* See probe.h. */
+#include "capture/probe.h"
+
+typedef enum {
+	ABSENT,
+	FITS,
+	FAILS,
+	INCOMPLETE
+} Side;
+
+static Side
+side_of(const WpBytes *bytes, WpDecodeStatus status)
+{
+	if (bytes->length == 0)
+		return ABSENT;
+	return status == WP_DECODE_OK ? FITS : status == WP_DECODE_MORE ? INCOMPLETE : FAILS;
+}
+
+WpProbeFit
+wp_probe_fit(const WpProbe *probe, WpDecodeStatus client_status, WpDecodeStatus server_status)
+{
+	Side client = side_of(&probe->client, client_status);
+	Side server = side_of(&probe->server, server_status);
+
+	if (probe->from_start || probe->is_udp) {
+		if (client == FAILS || server == FAILS)
+			return WP_FIT_NO;
+		if (client == INCOMPLETE && server != ABSENT)
+			return WP_FIT_NO;
+	}
+	if (client == FITS)
+		return server == FITS ? WP_FIT_BOTH : WP_FIT_CLIENT;
+	if (server == FITS)
+		return WP_FIT_SERVER;
+	return client == INCOMPLETE || server == INCOMPLETE ? WP_FIT_MORE : WP_FIT_NO;
+}
