@@ -44,6 +44,8 @@ compile(const WpFilter *filter, guint32 link_type, guint n_tags, struct bpf_prog
 	g_autoptr(GString) text = g_string_new(NULL);
 	char buffer[16];
 
+	/* An empty expression lets all pass, but may not stand in brackets. */
+	n_tags = filter->expression[strspn(filter->expression, " \t")] ? n_tags : 0;
 	for (guint i = 0; i < n_tags; i++)
 		g_string_append(text, "vlan and (");
 	g_string_append(text, filter->expression);

@@ -162,7 +162,7 @@ get_stream(WpFlows *flows, Flow *flow)
 	if (!flow->has_nodes)
 		find_nodes(flows, flow);
 	if (flow->is_oriented)
-		wp_servers_add(flows->servers, &info.server, info.is_udp);
+		wp_servers_add(flows->servers, &info.server);
 	flow->stream = wp_stream_new(flows->shared, &info);
 	return flow->stream;
 }

@@ -43,9 +43,9 @@ wp_servers_free(WpServers *servers)
 }
 
 static guint64
-hash_end(const WpEndpoint *end, gboolean is_udp)
+hash_end(const WpEndpoint *end)
 {
-	guint64 words[3] = { 0, 0, (guint64)end->port << 1 | !!is_udp };
+	guint64 words[3] = { 0, 0, end->port };
 	guint64 hash = 0;
 	memcpy(words, end->address, sizeof end->address);
 	for (gsize i = 0; i < G_N_ELEMENTS(words); i++) {
@@ -79,9 +79,9 @@ grow(WpServers *servers)
 
 /* The entry of END, made where new; NULL where there is no room. */
 static End *
-get_end(WpServers *servers, const WpEndpoint *end, gboolean is_udp)
+get_end(WpServers *servers, const WpEndpoint *end)
 {
-	guint64 hash = hash_end(end, is_udp);
+	guint64 hash = hash_end(end);
 	End *found = find_slot(servers, hash);
 	if (found->hash)
 		return found;
@@ -97,9 +97,9 @@ get_end(WpServers *servers, const WpEndpoint *end, gboolean is_udp)
 }
 
 void
-wp_servers_add(WpServers *servers, const WpEndpoint *server, gboolean is_udp)
+wp_servers_add(WpServers *servers, const WpEndpoint *server)
 {
-	End *end = get_end(servers, server, is_udp);
+	End *end = get_end(servers, server);
 	if (end)
 		end->is_certain = 1;
 }
@@ -117,7 +117,7 @@ rank_port(guint16 port)
 	return port < 32768 ? 1 : 0;
 }
 
-/* TCP: the end met before in MANY other flows where the other never was; 0 = neither. */
+/* The end met before in MANY other flows where the other never was; 0 = neither. */
 static int
 compare_flows(guint64 flows_a, guint64 flows_b, guint64 many)
 {
@@ -130,19 +130,20 @@ gboolean
 wp_servers_guess(WpServers *servers, const WpEndpoint *a, const WpEndpoint *b, gboolean is_udp)
 {
 	End none = { 0 };
-	End *end = get_end(servers, a, is_udp);
-	guint64 flows_a = end ? end->n_flows++ : 0;
-	gboolean certain_a = end && end->is_certain; /* END moves when the table grows */
-	end = get_end(servers, b, is_udp);
-	end = end ? end : &none;
-	guint64 flows_b = end->n_flows++;
 	int rank = rank_port(b->port) - rank_port(a->port);
 
-	if (certain_a != (gboolean)end->is_certain)
-		return end->is_certain;
 	/* A UDP client may well use one port towards many servers; but who speaks first asks. */
 	if (is_udp)
 		return rank >= -1;
+	End *end = get_end(servers, a);
+	guint64 flows_a = end ? end->n_flows++ : 0;
+	gboolean certain_a = end && end->is_certain; /* END moves when the table grows */
+	end = get_end(servers, b);
+	end = end ? end : &none;
+	guint64 flows_b = end->n_flows++;
+
+	if (certain_a != (gboolean)end->is_certain)
+		return end->is_certain;
 	if (compare_flows(flows_a, flows_b, 2))
 		return compare_flows(flows_a, flows_b, 2) > 0;
 	if (rank)

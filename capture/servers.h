@@ -19,12 +19,12 @@ typedef struct WpServers WpServers;
 WpServers *wp_servers_new(void);
 void wp_servers_free(WpServers *servers);
 
-/* SERVER is one for certain. */
-void wp_servers_add(WpServers *servers, const WpEndpoint *server, gboolean is_udp);
+/* SERVER is one of TCP for certain. */
+void wp_servers_add(WpServers *servers, const WpEndpoint *server);
 
 /*
- * TRUE where B is more likely the server than A, the sender of what was seen first. Takes note of
- * both.
+ * TRUE where B is more likely the server than A, the sender of what was seen first. Of TCP takes note
+ * of both.
  */
 gboolean wp_servers_guess(WpServers *servers, const WpEndpoint *a, const WpEndpoint *b,
 			  gboolean is_udp);
