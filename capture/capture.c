@@ -46,22 +46,6 @@ wp_capture_options_init(WpCaptureOptions *options)
 	*options = (WpCaptureOptions){ .from_ns = WP_NO_TIME, .to_ns = WP_NO_TIME };
 }
 
-gboolean
-wp_capture_is_capture(const guint8 *head, gsize length)
-{
-	/* pcap with us and ns, modified pcap, in both byte orders; pcapng's section header. */
-	static const guint32 magics[] = { 0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1,
-					  0xa1b2cd34, 0x34cdb2a1, 0x0a0d0d0a };
-	guint32 magic;
-	if (length < sizeof magic)
-		return FALSE;
-	memcpy(&magic, head, sizeof magic);
-	for (gsize i = 0; i < G_N_ELEMENTS(magics); i++)
-		if (magic == magics[i])
-			return TRUE;
-	return FALSE;
-}
-
 /* --- beginning --- */
 
 /* "PORT=PROTOCOL" */
@@ -235,7 +219,8 @@ read_packets(Run *run, GError **error)
 		case WP_SOURCE_FRAME:
 			break;
 		case WP_SOURCE_CUT:
-			wp_counters_add(run->counters, WP_COUNT_INPUT_TRUNCATED, 1);
+			wp_counters_add(run->counters, WP_COUNT_INPUT_TRUNCATED,
+					wp_source_n_cut(run->source));
 			return ENDED;
 		case WP_SOURCE_END:
 			return ENDED;

@@ -24,8 +24,8 @@ typedef struct {
 typedef enum {
 	WP_SOURCE_FRAME, /* a frame */
 	WP_SOURCE_END,   /* no more */
-	WP_SOURCE_CUT,   /* the input ends in the middle of something: all before it was given */
-	WP_SOURCE_ERROR  /* error set */
+	WP_SOURCE_CUT, /* no more, as an input ends in the middle of something; all before was given */
+	WP_SOURCE_ERROR /* no more, as an input is damaged (error set); all before was given */
 } WpSourceResult;
 
 typedef struct WpSource WpSource;
@@ -39,7 +39,14 @@ WpSource *wp_source_open(const char *path, guint8 tap, GError **error);
 /* Several inputs merged in order of time (equal times: in the order given). */
 WpSource *wp_source_open_all(const char *const *paths, gsize n, GError **error);
 
+/*
+ * Of several inputs that are cut or damaged, those that are not go on: CUT and ERROR come when no
+ * frame is left.
+ */
 WpSourceResult wp_source_next(WpSource *source, WpFrame *out_frame, GError **error);
+
+/* How many inputs were cut. */
+guint wp_source_n_cut(const WpSource *source);
 
 /* Bytes read and to read (0 = unknown, a pipe), of the files as stored; for progress. */
 void wp_source_progress(const WpSource *source, guint64 *out_read, guint64 *out_size);

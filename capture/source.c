@@ -1,0 +1,273 @@
+/*
+ * Sources: the table of formats, and the merging of several inputs by time. The next frame of each
+ * input waits in a heap; an input that ends leaves it. An input that fails leaves it too, and the
+ * failure is told when the others have ended, so that nothing readable is lost.
+ */
+#include "capture/source.h"
+
+#include <string.h>
+
+#include "capture/capture.h"
+#include "capture/input.h"
+#include "capture/source-format.h"
+#include "capture/trace.h"
+
+#define HEAD_BYTES 12
+#define MAX_INPUTS 256 /* a tap is a byte */
+
+const WpSourceFormat *const wp_source_formats[] = { &wp_source_pcap, &wp_source_pcapng, NULL };
+
+typedef struct {
+	const WpSourceFormat *format;
+	gpointer state;
+	WpInput *input;
+	WpFrame frame; /* the next one */
+} Input;
+
+struct WpSource {
+	Input *inputs;
+	gsize n_inputs;
+	Input **heap; /* those with a frame; the earliest first */
+	gsize n_heap;
+	gboolean is_started; /* heap is filled */
+	guint n_cut;
+	GError *failure; /* the first one */
+};
+
+/* What files that are no captures most often are. */
+static const struct {
+	const char *magic;
+	gsize length;
+	const char *advice;
+} strangers[] = {
+	{ "\x04\x22\x4d\x18", 4, "it is compressed with lz4; decompress it first" },
+	{ "\xfd"
+	  "7zXZ",
+	  5, "it is compressed with xz; decompress it first" },
+	{ "BZh", 3, "it is compressed with bzip2; decompress it first" },
+	{ "PK\x03\x04", 4, "it is a zip archive; extract the captures first" },
+	{ "\x54\x52\x53\x4e", 4,
+	  "it is a Network Associates Sniffer file; convert it with editcap" },
+	{ "snoop", 5, "it is a snoop file; convert it with editcap" },
+	{ "GMBU", 4, "it is a Microsoft Network Monitor file; convert it with editcap" },
+};
+
+static const WpSourceFormat *
+find_format(const guint8 *head, gsize length)
+{
+	const WpSourceFormat *const *format = wp_source_formats;
+	while (*format && !(*format)->detect(head, length))
+		format++;
+	return *format;
+}
+
+gboolean
+wp_capture_is_capture(const guint8 *head, gsize length)
+{
+	return find_format(head, length) != NULL;
+}
+
+static const char *
+find_advice(const guint8 *head, gsize length)
+{
+	if (length == 0)
+		return "it is empty";
+	for (gsize i = 0; i < G_N_ELEMENTS(strangers); i++)
+		if (length >= strangers[i].length &&
+		    memcmp(head, strangers[i].magic, strangers[i].length) == 0)
+			return strangers[i].advice;
+	return "it is neither pcap nor pcapng";
+}
+
+WpSourceResult
+wp_source_damaged(WpInput *input, guint64 number, const char *what, GError **error)
+{
+	if (number > 0)
+		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
+			    "cannot read packet %" G_GUINT64_FORMAT " of %s: %s", number,
+			    wp_input_path(input), what);
+	else
+		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT, "cannot read %s: %s",
+			    wp_input_path(input), what);
+	return WP_SOURCE_ERROR;
+}
+
+static gboolean
+open_input(Input *input, const char *path, GError **error)
+{
+	const guint8 *head;
+
+	input->input = wp_input_open(path, error);
+	gssize n = input->input ? wp_input_peek(input->input, HEAD_BYTES, &head, error) : -1;
+	if (n < 0)
+		return FALSE;
+	input->format = find_format(head, (gsize)n);
+	if (!input->format) {
+		wp_source_damaged(input->input, 0, find_advice(head, (gsize)n), error);
+		return FALSE;
+	}
+	input->state = input->format->open(input->input, error);
+	return input->state != NULL;
+}
+
+WpSource *
+wp_source_open_all(const char *const *paths, gsize n, GError **error)
+{
+	g_autoptr(WpSource) source = g_new0(WpSource, 1);
+
+	if (n > MAX_INPUTS) {
+		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_LIMIT,
+			    "cannot merge %" G_GSIZE_FORMAT
+			    " captures: at most %d at once; merge some with mergecap first",
+			    n, MAX_INPUTS);
+		return NULL;
+	}
+	source->inputs = g_new0(Input, n);
+	source->heap = g_new0(Input *, n);
+	source->n_inputs = n;
+	for (gsize i = 0; i < n; i++) {
+		if (!open_input(&source->inputs[i], paths[i], error))
+			return NULL;
+		source->inputs[i].frame.tap = (guint8)i;
+	}
+	return g_steal_pointer(&source);
+}
+
+WpSource *
+wp_source_open(const char *path, guint8 tap, GError **error)
+{
+	WpSource *source = wp_source_open_all(&path, 1, error);
+	if (source)
+		source->inputs[0].frame.tap = tap;
+	return source;
+}
+
+void
+wp_source_free(WpSource *source)
+{
+	if (!source)
+		return;
+	for (gsize i = 0; i < source->n_inputs; i++) {
+		Input *input = &source->inputs[i];
+		if (input->state)
+			input->format->free(input->state);
+		wp_input_free(input->input);
+	}
+	g_clear_error(&source->failure);
+	g_free(source->inputs);
+	g_free(source->heap);
+	g_free(source);
+}
+
+/* Reads the next frame of INPUT; FALSE where it has no more. */
+static gboolean
+advance(WpSource *source, Input *input)
+{
+	GError *error = NULL;
+	guint8 tap = input->frame.tap;
+	WpSourceResult result = input->format->next(input->state, &input->frame, &error);
+
+	input->frame.tap = tap;
+	if (result == WP_SOURCE_CUT)
+		source->n_cut++;
+	if (error && source->failure)
+		g_error_free(error);
+	else if (error)
+		source->failure = error;
+	return result == WP_SOURCE_FRAME;
+}
+
+static gboolean
+is_before(const Input *a, const Input *b)
+{
+	if (a->frame.time_ns != b->frame.time_ns)
+		return a->frame.time_ns < b->frame.time_ns;
+	return a < b;
+}
+
+/* Lets the entry at I sink to where it belongs. */
+static void
+sift_down(WpSource *source, gsize i)
+{
+	for (;;) {
+		gsize least = i;
+		for (gsize child = 2 * i + 1; child <= 2 * i + 2 && child < source->n_heap; child++)
+			if (is_before(source->heap[child], source->heap[least]))
+				least = child;
+		if (least == i)
+			return;
+		Input *moved = source->heap[i];
+		source->heap[i] = source->heap[least];
+		source->heap[least] = moved;
+		i = least;
+	}
+}
+
+static void
+start(WpSource *source)
+{
+	for (gsize i = 0; i < source->n_inputs; i++)
+		if (advance(source, &source->inputs[i]))
+			source->heap[source->n_heap++] = &source->inputs[i];
+	for (gsize i = source->n_heap; i-- > 0;)
+		sift_down(source, i);
+	source->is_started = TRUE;
+}
+
+WpSourceResult
+wp_source_next(WpSource *source, WpFrame *out_frame, GError **error)
+{
+	if (!source->is_started) {
+		start(source);
+	} else if (source->n_heap > 0) {
+		if (!advance(source, source->heap[0]))
+			source->heap[0] = source->heap[--source->n_heap];
+		if (source->n_heap > 1)
+			sift_down(source, 0);
+	}
+	if (source->n_heap > 0) {
+		*out_frame = source->heap[0]->frame;
+		return WP_SOURCE_FRAME;
+	}
+	if (source->failure) {
+		if (error)
+			*error = g_error_copy(source->failure);
+		return WP_SOURCE_ERROR;
+	}
+	return source->n_cut > 0 ? WP_SOURCE_CUT : WP_SOURCE_END;
+}
+
+guint
+wp_source_n_cut(const WpSource *source)
+{
+	return source->n_cut;
+}
+
+void
+wp_source_progress(const WpSource *source, guint64 *out_read, guint64 *out_size)
+{
+	gboolean is_known = TRUE;
+
+	*out_read = *out_size = 0;
+	for (gsize i = 0; i < source->n_inputs; i++) {
+		guint64 n_read, size;
+		wp_input_progress(source->inputs[i].input, &n_read, &size);
+		*out_read += n_read;
+		*out_size += size;
+		is_known = is_known && size > 0;
+	}
+	if (!is_known)
+		*out_size = 0;
+}
+
+guint64
+wp_source_kernel_drops(const WpSource *source)
+{
+	guint64 drops = 0;
+	for (gsize i = 0; i < source->n_inputs; i++) {
+		const Input *input = &source->inputs[i];
+		if (input->format->kernel_drops)
+			drops += input->format->kernel_drops(input->state);
+	}
+	return drops;
+}
