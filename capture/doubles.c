@@ -1,0 +1,192 @@
+/*
+ * Doubles: the last few thousand packets in a table of sets, eight to a set; the first to come is the
+ * first to go. A packet that is found in its set within the window is a copy, if its key is strong.
+ *
+ * For weak keys the capture itself is asked. Each packet with a strong key is a test whether copies
+ * occur, and how late. Where there are none with strong keys (IPv6 and UDP alone), the weak ones speak:
+ *
+ *   a mirror that doubles      a b a' c b' c' d d'      many contents, each seen twice, at once
+ *   a program that repeats     a a a a a b a a a c      few contents, each seen often
+ */
+#include "capture/doubles.h"
+
+#include <string.h>
+
+#define N_SETS                                                                                     \
+	1024     /* a power of two; 8192 packets in 300 KiB, which stay in the second-level cache */
+#define N_WAYS 8 /* 3000 packets later, 98 % are still there; keys of a set fill a cache line */
+
+/* Evidence is halved when so many packets have been counted, so that it follows a change. */
+#define HALVE_AT 16384
+
+/*
+ * With strong keys, one copy in 64 packets is enough to believe in copies at all. Weak ones may come
+ * twice as late, and clocks may count microseconds.
+ */
+#define STRONG_SHARE 64
+#define LAG_SLACK_NS 10000
+
+/* So many strong keys decide alone. */
+#define STRONG_ENOUGH 64
+
+/*
+ * With weak keys alone: at least so many contents seen twice within 2 ms, a quarter of all, and at most
+ * an eighth of them seen more often than twice.
+ */
+#define WEAK_MIN    8
+#define WEAK_SHARE  4
+#define WEAK_EXCESS 8
+#define WEAK_LAG_NS (2 * G_GINT64_CONSTANT(1000000))
+
+typedef struct {
+	guint64 way;
+	gint64 time_ns;  /* of the latest original */
+	guint16 n_seen;  /* this way, in all */
+	guint16 n_since; /* this way, since and with the latest original */
+} Entry;
+
+typedef struct {
+	guint64 keys[N_WAYS]; /* 0 = free */
+	Entry entries[N_WAYS];
+	guint next; /* to be replaced */
+} Set;
+
+/* What the packets with keys of one kind showed: what came again, and the same way. */
+typedef struct {
+	guint32 n_contents;
+	guint32 n_doubled; /* contents that were seen a second time */
+	guint32 n_more;    /* sightings after the second */
+	guint32 most_seen; /* of one content */
+	gint64 lag_ns;     /* of the latest copies */
+} Evidence;
+
+struct WpDoubles {
+	Evidence strong;
+	Evidence weak;
+	Set sets[N_SETS];
+};
+
+WpDoubles *
+wp_doubles_new(void)
+{
+	return g_new0(WpDoubles, 1);
+}
+
+void
+wp_doubles_free(WpDoubles *doubles)
+{
+	g_free(doubles);
+}
+
+static inline guint64
+load_u64(const guint8 *data)
+{
+	guint64 word;
+	memcpy(&word, data, sizeof word);
+	return GUINT64_FROM_LE(word);
+}
+
+guint64
+wp_doubles_mix_bytes(guint64 hash, const guint8 *data, gsize length)
+{
+	guint64 second = hash ^ length;
+	guint8 tail[16] = { 0 };
+
+	for (; length >= 16; data += 16, length -= 16) {
+		hash = wp_doubles_mix(hash, load_u64(data));
+		second = wp_doubles_mix(second, load_u64(data + 8));
+	}
+	if (length > 0)
+		memcpy(tail, data, length);
+	hash = wp_doubles_mix(hash, load_u64(tail));
+	second = wp_doubles_mix(second, load_u64(tail + 8));
+	return wp_doubles_mix(hash, second);
+}
+
+static void
+count_content(Evidence *evidence)
+{
+	if (++evidence->n_contents < HALVE_AT)
+		return;
+	evidence->n_contents /= 2;
+	evidence->n_doubled /= 2;
+	evidence->n_more /= 2;
+	evidence->lag_ns /= 2;
+}
+
+/* A content was seen for the N_SEEN-th time, LAG_NS after the first. */
+static void
+count_copy(Evidence *evidence, guint32 n_seen, gint64 lag_ns)
+{
+	if (n_seen == 2)
+		evidence->n_doubled++;
+	else
+		evidence->n_more++;
+	evidence->lag_ns = MAX(evidence->lag_ns, lag_ns);
+	evidence->most_seen = MAX(evidence->most_seen, n_seen);
+}
+
+/* TRUE where this capture holds copies that come LAG_NS late, and so many of one packet. */
+static gboolean
+are_copies_usual(const WpDoubles *doubles, gint64 lag_ns, guint32 n_since)
+{
+	const Evidence *strong = &doubles->strong, *weak = &doubles->weak;
+
+	if (strong->n_doubled > 0 && strong->n_doubled >= strong->n_contents / STRONG_SHARE)
+		return lag_ns <= 2 * strong->lag_ns + LAG_SLACK_NS && n_since <= strong->most_seen;
+	if (strong->n_contents >= STRONG_ENOUGH)
+		return FALSE;
+	return weak->n_doubled >= WEAK_MIN && weak->n_doubled >= weak->n_contents / WEAK_SHARE &&
+	       weak->n_more <= weak->n_doubled / WEAK_EXCESS && lag_ns <= WEAK_LAG_NS &&
+	       n_since <= 2;
+}
+
+/* The place of KEY in SET; N_WAYS where it has none. */
+static inline guint
+find_key(const Set *set, guint64 key)
+{
+	guint i = 0;
+	while (i < N_WAYS && set->keys[i] != key)
+		i++;
+	return i;
+}
+
+/* PACKET has come before, the same way as ENTRY says: TRUE where it is a copy. */
+static gboolean
+check_same_way(WpDoubles *doubles, Entry *entry, const WpDoublesPacket *packet)
+{
+	Evidence *evidence = packet->is_weak ? &doubles->weak : &doubles->strong;
+	gint64 lag_ns = ABS(packet->time_ns - entry->time_ns);
+
+	entry->n_seen = MIN(entry->n_seen + 1, G_MAXUINT16);
+	entry->n_since = MIN(entry->n_since + 1, G_MAXUINT16);
+	gboolean is_copy = !packet->is_weak || are_copies_usual(doubles, lag_ns, entry->n_since);
+	if (!packet->is_weak || lag_ns <= WEAK_LAG_NS)
+		count_copy(evidence, entry->n_seen, lag_ns);
+	if (!is_copy) {
+		entry->time_ns = packet->time_ns;
+		entry->n_since = 1;
+	}
+	return is_copy;
+}
+
+gboolean
+wp_doubles_check(WpDoubles *doubles, const WpDoublesPacket *packet)
+{
+	guint64 key = packet->key ? packet->key : 1;
+	Set *set = &doubles->sets[key % N_SETS];
+	guint i = find_key(set, key);
+
+	if (i < N_WAYS) {
+		Entry *entry = &set->entries[i];
+		if (ABS(packet->time_ns - entry->time_ns) <= WP_DOUBLES_WINDOW_NS)
+			return entry->way != packet->way || check_same_way(doubles, entry, packet);
+	} else {
+		i = set->next;
+		set->next = (i + 1) % N_WAYS;
+	}
+	set->keys[i] = key;
+	set->entries[i] = (Entry){ packet->way, packet->time_ns, 1, 1 };
+	count_content(packet->is_weak ? &doubles->weak : &doubles->strong);
+	return FALSE;
+}
