@@ -34,8 +34,16 @@ typedef struct {
 typedef struct {
 	WpSpan *spans; /* by call_ns, then order of records */
 	guint32 n;
-	guint64 n_unpaired_returns;
+	guint64 n_unpaired_returns; /* returns without a call, left out */
 } WpSpans;
+
+/*
+ * (transfer full) The spans of a trace; caller and callee are nodes of the trace, the hosts the same.
+ * A return belongs to the open call with its id from its receiver to its sender; where several are
+ * open (ids that are not unique, or none), to the earliest.
+ */
+WpSpans *wp_spans_new(const WpTrace *trace);
+void wp_spans_free(WpSpans *spans);
 
 /* TRUE where both ends were seen: what an engine for calls and returns can nest. */
 static inline gboolean
@@ -43,5 +51,14 @@ wp_span_is_paired(const WpSpan *span)
 {
 	return span->kind == WP_KIND_CALL && span->return_ns != WP_NO_TIME;
 }
+
+/* The end of the span, or its call where it has no return. */
+static inline gint64
+wp_span_end_ns(const WpSpan *span)
+{
+	return span->return_ns != WP_NO_TIME ? span->return_ns : span->call_ns;
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpSpans, wp_spans_free)
 
 #endif
