@@ -4,11 +4,26 @@
  *
  *   const WpTrace *  ->  WpResolved  (nodes with names, WpSpan array by time)
  *
- * Naming (DESIGN 4): --names FILE, else what the capture tells (DNS, HTTP Host, TLS), else the address;
- * unique: "app", "app@10.0.0.3". An address that serves several ports is split into one node per
- * port ("host:80"); what such a host sends cannot be told apart yet and is said so (n_shared).
- * Addresses that are never called fold into one node "client" when there are more than
- * WP_RESOLVE_MAX_CLIENTS of them.
+ * Names (DESIGN 4): --names FILE, else what the capture tells (DNS, HTTP Host, TLS), else the address;
+ * unique: "app", "app@10.0.0.3". Addresses to which the file gives one name are one node.
+ *
+ * Ports. A port is a service where it received calls; of a port that sent calls too (a protocol with
+ * calls both ways, a name server that asks another) it must have been called by several, or more often
+ * than it called. One-way messages and set-up exchanges make no service: a data port that takes a
+ * stream is none. An address with several services is split into a node for each ("host:80") and one
+ * for what it sends, "host": those calls cannot be told apart yet, which is said (n_shared). Beyond
+ * WP_RESOLVE_MAX_PORTS the ports above 1023 that one peer alone called are one node, "host:*": they are
+ * handed out at random (RPC, passive transfers), and mean nothing to a reader.
+ *
+ * Clients. Addresses that are never called fold into one node "client" when there are more than
+ * WP_RESOLVE_MAX_CLIENTS of them; those that the names file names stay.
+ *
+ * Nodes of a trace without addresses are called what the trace calls them, and are never folded.
+ *
+ * Hosts. Parents of a call are looked for among the calls into the same host. That is the address, also
+ * where addresses are folded into one node (replicas). But where an address of such a node sends calls
+ * and is never called, and another is called and sends nothing, the two are ends of one machine (two
+ * network cards, IPv4 and IPv6, a service address before its pods) and one host.
  */
 #ifndef WP_INFER_RESOLVE_H
 #define WP_INFER_RESOLVE_H
@@ -19,6 +34,7 @@
 #include "infer/span.h"
 
 #define WP_RESOLVE_MAX_CLIENTS 16
+#define WP_RESOLVE_MAX_PORTS   16
 
 typedef struct {
 	const char *names_file; /* NULL = none */
@@ -43,12 +59,13 @@ const char *wp_resolved_node_name(const WpResolved *resolved, guint32 node);
 guint32 wp_resolved_node_of(const WpResolved *resolved, guint32 trace_node);
 
 /*
- * The host of a node: the group in which parents are looked for. Nodes split from one address have
- * the same host, as calls that the address sends may belong to any of them.
+ * The host of a node: nodes split from one address have the same, as calls that the address sends may
+ * belong to any of them. Of a node folded from several addresses it is that of the first; each span
+ * carries its own.
  */
 guint32 wp_resolved_host(const WpResolved *resolved, guint32 node);
 
-/* Addresses that serve several ports and send calls too: their outgoing calls cannot be told apart. */
+/* Names of nodes that serve several ports and send calls too: their outgoing calls cannot be told apart. */
 gsize wp_resolved_n_shared(const WpResolved *resolved);
 const char *wp_resolved_shared(const WpResolved *resolved, gsize i);
 

@@ -1,0 +1,610 @@
+/*
+ * Resolve, in the order of the functions below: which ports are services, which addresses are one
+ * node, what the nodes are called, which are hosts; then the spans get their nodes.
+ *
+ * A "place" is what an address is before ports: the node of one trace node, or of several that fold.
+ */
+#include "infer/resolve.h"
+
+#include <string.h>
+
+#include "infer/map.h"
+#include "infer/names.h"
+
+#define FIRST_USER_PORT 1024 /* below are ports that only services bind, RFC 6335 section 6 */
+
+/* What is known of one called (trace node, port). */
+typedef struct {
+	guint32 node; /* of the trace */
+	guint16 port;
+	guint64 n_received;
+	guint64 n_sent;
+	guint64 first_peer; /* key of (node, port) */
+	gboolean has_peers; /* several */
+} Port;
+
+/* What is known of one node of the trace. */
+typedef struct {
+	gboolean sends;
+	gboolean is_called;
+	gboolean is_client; /* folds into "client" */
+	guint32 place;
+	guint32 host;
+	const char *file_name; /* (transfer none) of the names file */
+} Address;
+
+typedef struct {
+	char *name;
+	guint32 host;
+} Node;
+
+typedef struct {
+	guint32 first;      /* trace node */
+	guint32 node;       /* user's node that sends, and all where there is no split */
+	const char *named;  /* by the names file */
+	char *base;         /* unique name without a port */
+	guint32 n_services; /* user's nodes of its ports */
+	guint32 n_random;   /* ports that one peer alone called, above FIRST_USER_PORT */
+	gboolean sends;     /* calls that belong to none of its ports */
+} Place;
+
+struct WpResolved {
+	const WpTrace *trace;
+	WpNames *names; /* NULL = no file */
+	WpSpans *spans;
+	GArray *addresses;   /* Address, by trace node */
+	GArray *places;      /* Place */
+	GArray *ports;       /* Port */
+	WpMap *port_numbers; /* (trace node, port) -> index into ports */
+	WpMap *services;     /* (trace node, port) -> user's node */
+	GArray *nodes;       /* Node */
+	GHashTable *taken;   /* name of a node -> node + 1 */
+	GPtrArray *shared;   /* names, borrowed from nodes */
+};
+
+static Address *
+get_address(const WpResolved *resolved, guint32 node)
+{
+	return &g_array_index(resolved->addresses, Address, node);
+}
+
+static Place *
+get_place(const WpResolved *resolved, guint32 node)
+{
+	return &g_array_index(resolved->places, Place, get_address(resolved, node)->place);
+}
+
+static const WpRecord *
+call_record(const WpResolved *resolved, const WpSpan *span)
+{
+	return &wp_trace_records(resolved->trace)[span->call_record];
+}
+
+/* What ports receive. Spans still carry nodes of the trace. */
+static void
+count_received(WpResolved *resolved)
+{
+	for (guint32 i = 0; i < resolved->spans->n; i++) {
+		const WpSpan *span = &resolved->spans->spans[i];
+		const WpRecord *record = call_record(resolved, span);
+		guint64 peer = wp_map_key(span->caller, record->src.port);
+		if (span->kind != WP_KIND_CALL || span->marks & WP_MARK_SETUP || !record->dst.port)
+			continue;
+		guint32 number = wp_map_number(resolved->port_numbers,
+					       wp_map_key(span->callee, record->dst.port));
+		if (number == resolved->ports->len) {
+			Port port = { .node = span->callee,
+				      .port = record->dst.port,
+				      .first_peer = peer };
+			g_array_append_val(resolved->ports, port);
+		}
+		Port *port = &g_array_index(resolved->ports, Port, number);
+		port->n_received++;
+		port->has_peers |= port->first_peer != peer;
+	}
+}
+
+/* What called ports send themselves. */
+static void
+count_sent(WpResolved *resolved)
+{
+	for (guint32 i = 0; i < resolved->spans->n; i++) {
+		const WpSpan *span = &resolved->spans->spans[i];
+		const WpRecord *record = call_record(resolved, span);
+		guint32 number = wp_map_find(resolved->port_numbers,
+					     wp_map_key(span->caller, record->src.port));
+		if (number != WP_MAP_NONE && span->kind == WP_KIND_CALL &&
+		    !(span->marks & WP_MARK_SETUP))
+			g_array_index(resolved->ports, Port, number).n_sent++;
+	}
+}
+
+static gboolean
+is_service(const Port *port)
+{
+	return port->n_sent == 0 || port->has_peers || port->n_received > port->n_sent;
+}
+
+static gboolean
+is_random(const Port *port)
+{
+	return port->port >= FIRST_USER_PORT && !port->has_peers;
+}
+
+/* A message that a service pushes to one of its clients does not make that a server. */
+static gboolean
+is_push(const WpResolved *resolved, const WpSpan *span)
+{
+	guint32 number =
+		wp_map_find(resolved->port_numbers,
+			    wp_map_key(span->caller, call_record(resolved, span)->src.port));
+	return span->kind == WP_KIND_MESSAGE && number != WP_MAP_NONE;
+}
+
+static void
+study_addresses(WpResolved *resolved)
+{
+	for (guint32 i = 0; i < resolved->spans->n; i++) {
+		const WpSpan *span = &resolved->spans->spans[i];
+		if (span->marks & WP_MARK_SETUP)
+			continue;
+		get_address(resolved, span->caller)->sends = TRUE;
+		if (!is_push(resolved, span))
+			get_address(resolved, span->callee)->is_called = TRUE;
+	}
+	WpNodes *nodes = wp_trace_nodes(resolved->trace);
+	for (guint32 i = 0; resolved->names && i < resolved->addresses->len; i++) {
+		const guint8 *bytes = wp_nodes_address(nodes, i);
+		if (bytes)
+			get_address(resolved, i)->file_name =
+				wp_names_find(resolved->names, bytes, 0);
+	}
+}
+
+static void
+find_clients(WpResolved *resolved, gboolean keep)
+{
+	WpNodes *nodes = wp_trace_nodes(resolved->trace);
+	guint n_clients = 0;
+
+	for (guint32 i = 0; i < resolved->addresses->len; i++) {
+		Address *address = get_address(resolved, i);
+		address->is_client = address->sends && !address->is_called && !address->file_name &&
+				     wp_nodes_address(nodes, i);
+		n_clients += address->is_client;
+	}
+	if (!keep && n_clients > WP_RESOLVE_MAX_CLIENTS)
+		return;
+	for (guint32 i = 0; i < resolved->addresses->len; i++)
+		get_address(resolved, i)->is_client = FALSE;
+}
+
+/* Gives each address its place: by name in the file, "client", else its own. */
+static void
+make_places(WpResolved *resolved)
+{
+	g_autoptr(GHashTable) by_name = g_hash_table_new(g_str_hash, g_str_equal);
+	guint32 clients = WP_NO_NODE;
+
+	for (guint32 i = 0; i < resolved->addresses->len; i++) {
+		Address *address = get_address(resolved, i);
+		Place place = { .first = i, .named = address->file_name };
+		address->place = resolved->places->len;
+		if (address->file_name) {
+			gpointer known = g_hash_table_lookup(by_name, address->file_name);
+			if (known)
+				address->place = GPOINTER_TO_UINT(known) - 1;
+			else
+				g_hash_table_insert(by_name, (gpointer)address->file_name,
+						    GUINT_TO_POINTER(resolved->places->len + 1));
+		} else if (address->is_client) {
+			clients = clients == WP_NO_NODE ? address->place : clients;
+			address->place = clients;
+		}
+		if (address->place == resolved->places->len)
+			g_array_append_val(resolved->places, place);
+	}
+}
+
+/* Hosts: the address, but for the two ends of one machine (see resolve.h). */
+static void
+find_hosts(WpResolved *resolved)
+{
+	guint32 n = resolved->places->len;
+	g_autofree guint32 *called = g_new(guint32, n + 1); /* first that only is called */
+	g_autofree guint8 *joins = g_new0(guint8, n + 1);
+
+	memset(called, 0xff, (n + 1) * sizeof *called);
+	for (guint32 i = 0; i < resolved->addresses->len; i++) {
+		const Address *address = get_address(resolved, i);
+		if (address->is_called && !address->sends && called[address->place] == WP_NO_NODE)
+			called[address->place] = i;
+		joins[address->place] |= address->sends && !address->is_called;
+	}
+	for (guint32 i = 0; i < resolved->addresses->len; i++) {
+		Address *address = get_address(resolved, i);
+		gboolean both = address->sends && address->is_called;
+		address->host = i;
+		if (address->file_name && !both && joins[address->place] &&
+		    called[address->place] != WP_NO_NODE)
+			address->host = called[address->place];
+	}
+}
+
+static gboolean
+is_loopback(const guint8 address[16])
+{
+	static const guint8 ipv4[13] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127 };
+	static const guint8 ipv6[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 };
+	return memcmp(address, ipv4, sizeof ipv4) == 0 || memcmp(address, ipv6, sizeof ipv6) == 0;
+}
+
+/* (transfer full) A hint as a name: lower case, without port and final dot; NULL where it is none. */
+static char *
+clean_hint(const char *hint, const guint8 *address)
+{
+	g_autofree char *name = g_ascii_strdown(hint, -1);
+	char *colon = strrchr(name, ':');
+	WpEndpoint endpoint;
+
+	if (wp_endpoint_parse(name, &endpoint))
+		return NULL;
+	if (colon)
+		*colon = '\0';
+	gsize length = strlen(name);
+	if (length && name[length - 1] == '.')
+		name[length - 1] = '\0';
+	if (!name[0] || (strcmp(name, "localhost") == 0 && !is_loopback(address)))
+		return NULL;
+	return g_steal_pointer(&name);
+}
+
+/* (transfer full) What the capture calls a node. */
+static char *
+own_name(const WpResolved *resolved, guint32 node)
+{
+	WpNodes *nodes = wp_trace_nodes(resolved->trace);
+	const guint8 *address = wp_nodes_address(nodes, node);
+
+	for (int source = WP_NAME_DNS; address && source < WP_NAME_N_SOURCES; source++) {
+		const char *hint = wp_nodes_hint(nodes, node, source, NULL);
+		char *name = hint ? clean_hint(hint, address) : NULL;
+		if (name)
+			return name;
+	}
+	return g_strdup(wp_nodes_key(nodes, node));
+}
+
+/* The user's node called NAME; made where it is new. */
+static guint32
+get_node(WpResolved *resolved, const char *name, guint32 host)
+{
+	gpointer known = g_hash_table_lookup(resolved->taken, name);
+
+	if (known)
+		return GPOINTER_TO_UINT(known) - 1;
+	Node node = { g_strdup(name), host };
+	g_array_append_val(resolved->nodes, node);
+	g_hash_table_insert(resolved->taken, node.name, GUINT_TO_POINTER(resolved->nodes->len));
+	return resolved->nodes->len - 1;
+}
+
+/* (transfer full) NAME, or NAME@ADDRESS, or that and a number: what no place is called yet. */
+static char *
+make_unique(GHashTable *bases, const char *name, const char *address)
+{
+	if (!g_hash_table_contains(bases, name))
+		return g_strdup(name);
+	g_autofree char *with_address = g_strdup_printf("%s@%s", name, address);
+	char *unique = g_strdup(with_address);
+	for (guint i = 2; g_hash_table_contains(bases, unique); i++) {
+		g_free(unique);
+		unique = g_strdup_printf("%s#%u", with_address, i);
+	}
+	return unique;
+}
+
+/* The names file's name for a port, or NULL. */
+static const char *
+port_name(const WpResolved *resolved, const Port *port)
+{
+	const guint8 *address = wp_nodes_address(wp_trace_nodes(resolved->trace), port->node);
+	return resolved->names && address ? wp_names_find(resolved->names, address, port->port)
+					  : NULL;
+}
+
+/* Who is asked first for a name: the file, "client", nodes with traffic, those only heard of. */
+static int
+naming_round(const WpResolved *resolved, const Place *place)
+{
+	const Address *first = get_address(resolved, place->first);
+
+	if (place->named)
+		return 0;
+	return first->is_client ? 1 : first->sends || first->is_called ? 2 : 3;
+}
+
+static void
+name_places(WpResolved *resolved)
+{
+	WpNodes *nodes = wp_trace_nodes(resolved->trace);
+	g_autoptr(GHashTable) bases = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (int round = 0; round < 4; round++) {
+		for (guint32 i = 0; i < resolved->places->len; i++) {
+			Place *place = &g_array_index(resolved->places, Place, i);
+			if (round != naming_round(resolved, place))
+				continue;
+			g_autofree char *name = place->named ? g_strdup(place->named)
+						: round == 1 ? g_strdup("client")
+							     : own_name(resolved, place->first);
+			place->base = make_unique(bases, name, wp_nodes_key(nodes, place->first));
+			g_hash_table_add(bases, place->base);
+		}
+		for (guint i = 0; round == 0 && i < resolved->ports->len; i++) {
+			const Port *port = &g_array_index(resolved->ports, Port, i);
+			gpointer name = (gpointer)port_name(resolved, port);
+			if (name)
+				g_hash_table_add(bases, name);
+		}
+	}
+}
+
+/* Counts the services of each place: different names in the file, and ports without one. */
+static void
+count_services(WpResolved *resolved)
+{
+	g_autoptr(WpMap) seen = wp_map_new();
+	g_autoptr(WpStrings) names = wp_strings_new();
+
+	for (guint i = 0; i < resolved->ports->len; i++) {
+		const Port *port = &g_array_index(resolved->ports, Port, i);
+		guint32 number = get_address(resolved, port->node)->place;
+		Place *place = get_place(resolved, port->node);
+		if (!is_service(port))
+			continue;
+		const char *name = port_name(resolved, port);
+		guint32 what = name ? 0x10000 + wp_strings_intern(names, name, -1) : port->port;
+		guint32 known = wp_map_count(seen);
+		if (wp_map_number(seen, wp_map_key(number, what)) != known)
+			continue;
+		place->n_services++;
+		place->n_random += !name && is_random(port);
+	}
+	for (guint32 i = 0; i < resolved->places->len; i++) {
+		Place *place = &g_array_index(resolved->places, Place, i);
+		if (place->n_random > WP_RESOLVE_MAX_PORTS)
+			place->n_services -= place->n_random - 1;
+	}
+}
+
+/* (transfer full) The name of the node that a port belongs to. */
+static char *
+service_name(const WpResolved *resolved, const Port *port)
+{
+	const Place *place = get_place(resolved, port->node);
+	const char *name = port_name(resolved, port);
+	WpEndpoint endpoint;
+
+	if (name)
+		return g_strdup(name);
+	if (place->n_services == 1)
+		return g_strdup(place->base);
+	if (place->n_random > WP_RESOLVE_MAX_PORTS && is_random(port))
+		return g_strdup_printf("%s:*", place->base);
+	gboolean is_ipv6 = strchr(place->base, ':') && wp_endpoint_parse(place->base, &endpoint);
+	return g_strdup_printf(is_ipv6 ? "[%s]:%u" : "%s:%u", place->base, port->port);
+}
+
+static int
+compare_ports(gconstpointer a, gconstpointer b)
+{
+	const Port *left = *(const Port *const *)a, *right = *(const Port *const *)b;
+
+	if (left->node != right->node)
+		return left->node < right->node ? -1 : 1;
+	return (left->port > right->port) - (left->port < right->port);
+}
+
+/* Nodes of services by address and port, then those of the rest of each place. */
+static void
+make_nodes(WpResolved *resolved)
+{
+	g_autoptr(GPtrArray) ports = g_ptr_array_new();
+
+	for (guint i = 0; i < resolved->ports->len; i++)
+		g_ptr_array_add(ports, &g_array_index(resolved->ports, Port, i));
+	g_ptr_array_sort(ports, compare_ports);
+	for (guint i = 0; i < ports->len; i++) {
+		const Port *port = ports->pdata[i];
+		if (!is_service(port))
+			continue;
+		g_autofree char *name = service_name(resolved, port);
+		guint32 node = get_node(resolved, name, get_address(resolved, port->node)->host);
+		*wp_map_at(resolved->services, wp_map_key(port->node, port->port), node) = node;
+		get_place(resolved, port->node)->node = node;
+	}
+	for (guint32 i = 0; i < resolved->places->len; i++) {
+		Place *place = &g_array_index(resolved->places, Place, i);
+		if (place->n_services != 1)
+			place->node = get_node(resolved, place->base,
+					       get_address(resolved, place->first)->host);
+	}
+}
+
+static guint32
+node_at(const WpResolved *resolved, guint32 trace_node, guint16 port)
+{
+	guint32 node =
+		port ? wp_map_find(resolved->services, wp_map_key(trace_node, port)) : WP_MAP_NONE;
+	return node != WP_MAP_NONE ? node : get_place(resolved, trace_node)->node;
+}
+
+/* Turns nodes of the trace into the user's. */
+static void
+set_nodes(WpResolved *resolved, gboolean by_label)
+{
+	for (guint32 i = 0; i < resolved->spans->n; i++) {
+		WpSpan *span = &resolved->spans->spans[i];
+		const WpRecord *record = call_record(resolved, span);
+		Place *place = get_place(resolved, span->caller);
+		span->caller_host = get_address(resolved, span->caller)->host;
+		span->callee_host = get_address(resolved, span->callee)->host;
+		span->caller = node_at(resolved, span->caller, record->src.port);
+		span->callee = node_at(resolved, span->callee, record->dst.port);
+		place->sends |= span->caller == place->node && span->kind == WP_KIND_CALL;
+		if (!by_label)
+			span->label = 0;
+	}
+	for (guint32 i = 0; i < resolved->places->len; i++) {
+		const Place *place = &g_array_index(resolved->places, Place, i);
+		if (place->n_services > 1 && place->sends)
+			g_ptr_array_add(resolved->shared,
+					g_array_index(resolved->nodes, Node, place->node).name);
+	}
+}
+
+static void
+drop_setup(WpSpans *spans)
+{
+	guint32 n = 0;
+
+	for (guint32 i = 0; i < spans->n; i++)
+		if (!(spans->spans[i].marks & WP_MARK_SETUP))
+			spans->spans[n++] = spans->spans[i];
+	spans->n = n;
+}
+
+static void
+clear_node(gpointer data)
+{
+	g_free(((Node *)data)->name);
+}
+
+static void
+clear_place(gpointer data)
+{
+	g_free(((Place *)data)->base);
+}
+
+static WpResolved *
+resolved_new(const WpTrace *trace)
+{
+	WpResolved *resolved = g_new0(WpResolved, 1);
+
+	resolved->trace = trace;
+	resolved->addresses = g_array_new(FALSE, TRUE, sizeof(Address));
+	g_array_set_size(resolved->addresses, wp_nodes_count(wp_trace_nodes(trace)));
+	resolved->places = g_array_new(FALSE, FALSE, sizeof(Place));
+	g_array_set_clear_func(resolved->places, clear_place);
+	resolved->ports = g_array_new(FALSE, FALSE, sizeof(Port));
+	resolved->port_numbers = wp_map_new();
+	resolved->services = wp_map_new();
+	resolved->nodes = g_array_new(FALSE, FALSE, sizeof(Node));
+	g_array_set_clear_func(resolved->nodes, clear_node);
+	resolved->taken = g_hash_table_new(g_str_hash, g_str_equal);
+	resolved->shared = g_ptr_array_new();
+	return resolved;
+}
+
+void
+wp_resolve_options_init(WpResolveOptions *options)
+{
+	*options = (WpResolveOptions){ .by_label = TRUE };
+}
+
+WpResolved *
+wp_resolve(const WpTrace *trace, const WpResolveOptions *options, GError **error)
+{
+	g_autoptr(WpResolved) resolved = resolved_new(trace);
+
+	if (options->names_file) {
+		resolved->names = wp_names_read(options->names_file, error);
+		if (!resolved->names)
+			return NULL;
+	}
+	resolved->spans = wp_spans_new(trace);
+	count_received(resolved);
+	count_sent(resolved);
+	study_addresses(resolved);
+	find_clients(resolved, options->keep_clients);
+	make_places(resolved);
+	find_hosts(resolved);
+	name_places(resolved);
+	count_services(resolved);
+	make_nodes(resolved);
+	if (!options->keep_setup)
+		drop_setup(resolved->spans);
+	set_nodes(resolved, options->by_label);
+	return g_steal_pointer(&resolved);
+}
+
+void
+wp_resolved_free(WpResolved *resolved)
+{
+	if (!resolved)
+		return;
+	g_ptr_array_unref(resolved->shared);
+	g_hash_table_unref(resolved->taken);
+	g_array_unref(resolved->nodes);
+	wp_map_free(resolved->services);
+	wp_map_free(resolved->port_numbers);
+	g_array_unref(resolved->ports);
+	g_array_unref(resolved->places);
+	g_array_unref(resolved->addresses);
+	wp_spans_free(resolved->spans);
+	wp_names_free(resolved->names);
+	g_free(resolved);
+}
+
+guint32
+wp_resolved_n_nodes(const WpResolved *resolved)
+{
+	return resolved->nodes->len;
+}
+
+const char *
+wp_resolved_node_name(const WpResolved *resolved, guint32 node)
+{
+	g_return_val_if_fail(node < resolved->nodes->len, "");
+	return g_array_index(resolved->nodes, Node, node).name;
+}
+
+guint32
+wp_resolved_node_of(const WpResolved *resolved, guint32 trace_node)
+{
+	g_return_val_if_fail(trace_node < resolved->addresses->len, 0);
+	return get_place(resolved, trace_node)->node;
+}
+
+guint32
+wp_resolved_host(const WpResolved *resolved, guint32 node)
+{
+	g_return_val_if_fail(node < resolved->nodes->len, 0);
+	return g_array_index(resolved->nodes, Node, node).host;
+}
+
+gsize
+wp_resolved_n_shared(const WpResolved *resolved)
+{
+	return resolved->shared->len;
+}
+
+const char *
+wp_resolved_shared(const WpResolved *resolved, gsize i)
+{
+	g_return_val_if_fail(i < resolved->shared->len, "");
+	return resolved->shared->pdata[i];
+}
+
+const WpSpans *
+wp_resolved_spans(const WpResolved *resolved)
+{
+	return resolved->spans;
+}
+
+const WpTrace *
+wp_resolved_trace(const WpResolved *resolved)
+{
+	return resolved->trace;
+}
