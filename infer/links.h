@@ -1,12 +1,13 @@
 /*
- * WpLinks: who caused whom. One entry per span of a WpSpans, in the same order.
+ * WpLinks: who caused whom. One entry per span of a WpSpans, in the same order. What an engine hands
+ * out is a forest: no span is its own ancestor.
  */
 #ifndef WP_INFER_LINKS_H
 #define WP_INFER_LINKS_H
 
 #include <glib.h>
 
-#include "infer/span.h"
+#include "infer/resolve.h"
 
 /* Why a link is what it is: a set of bits, printed as words joined by '+' (wp_evidence_text()). */
 #define WP_EVIDENCE(X)                                                                             \
@@ -14,7 +15,7 @@
 	X(ONLY, "only", "one call alone encloses it")                                              \
 	X(DELAY, "delay", "the likeliest of several by its delay")                                 \
 	X(UNSEEN, "unseen", "its parent may lie outside the capture")                              \
-	X(UNPAIRED, "unpaired", "call or return missing: not linked")                              \
+	X(UNPAIRED, "unpaired", "no return, or one-way: not linked")                               \
 	X(SETUP, "setup", "set-up of a connection")
 
 typedef enum {
@@ -46,6 +47,21 @@ typedef struct {
 /* (transfer full) N links without parent, probability -1. */
 WpLinks *wp_links_new(guint32 n);
 void wp_links_free(WpLinks *links);
+
+/*
+ * Cuts every cycle at its earliest span, whose parent is then a later one (or itself); such a span
+ * has no parent afterwards. Returns how many were cut. Only spans with equal times and a window for
+ * clock skew can form cycles. Linear.
+ */
+guint32 wp_links_cut_cycles(WpLinks *links);
+
+/*
+ * Takes WP_EVIDENCE_ROOT for WP_EVIDENCE_UNSEEN where a call has no candidate, its host is called by
+ * others, and a call into that host was open at the time whose other end is missing: its return was
+ * not seen, or it began before the capture (a return without a call says so). "At the time" = within
+ * the longest call into the host before.
+ */
+void wp_links_mark_unseen(WpLinks *links, const WpResolved *resolved);
 
 /* "only+delay"; BUFFER of WP_EVIDENCE_TEXT_MAX bytes. */
 #define WP_EVIDENCE_TEXT_MAX 256

@@ -1,0 +1,30 @@
+/* The table of engines. To add one: its file, and a line here. */
+#include "infer/engine.h"
+
+#include <string.h>
+
+#include "infer/engine-scoreboard.h"
+
+const WpEngine *const wp_engines[] = {
+	&wp_engine_scoreboard,
+	NULL,
+};
+
+const WpEngine *
+wp_engine_by_name(const char *name)
+{
+	for (gsize i = 0; wp_engines[i]; i++)
+		if (strcmp(wp_engines[i]->name, name) == 0)
+			return wp_engines[i];
+	return NULL;
+}
+
+const WpEngine *
+wp_engine_auto(const WpResolved *resolved)
+{
+	gsize i = 0;
+
+	while (!wp_engines[i]->applies(resolved) && wp_engines[i + 1])
+		i++;
+	return wp_engines[i];
+}
