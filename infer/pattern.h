@@ -5,6 +5,10 @@
  * Two paths are equal when they are the same tree of (node, label), children in order of their calls,
  * parallel siblings (that overlap in time) unordered.
  *
+ * A path begins at a call without a parent. Calls without a return, one-way messages, set-up exchanges
+ * and calls whose parent was not seen begin no path; they are counted. (A request without a return has
+ * no latency: it would only dilute the pattern.)
+ *
  * Words (DESIGN 2): latency = length of the span, children included; self time = part of the span
  * covered by none of its children; call delay = call into the parent to call into this node.
  */
@@ -38,7 +42,7 @@ typedef struct {
 	guint64 bytes_call; /* sum over instances, unknown sizes as 0 */
 	guint64 bytes_return;
 	double probability; /* mean probability of the link to its parent; negative = none */
-	gboolean waits;     /* waits by design: never ranked as slow */
+	gboolean waits;     /* most instances wait by design: never ranked as slow */
 	WpDelay *latency;
 	WpDelay *self_time;
 	WpDelay *call_delay;  /* NULL for the root */
@@ -47,18 +51,20 @@ typedef struct {
 
 /* One instance kept as an example. */
 typedef struct {
-	double quantile; /* of the root's latency; 1 = slowest */
+	double quantile; /* of the root's latency, by nearest rank; 1 = slowest */
 	guint32 span;    /* root span */
 } WpExemplar;
+
+#define WP_PATTERN_N_EXEMPLARS 4
 
 typedef struct {
 	guint32 client; /* node that sends the root call */
 	guint32 n_nodes;
 	WpPatternNode *nodes;
-	guint64 count;     /* instances */
-	double total_ns;   /* sum of the root's latency */
-	guint32 operation; /* index of its root operation */
-	guint32 n_exemplars;
+	guint64 count;          /* instances */
+	double total_ns;        /* sum of the root's latency */
+	guint32 operation;      /* index of its root operation */
+	guint32 n_exemplars;    /* WP_PATTERN_N_EXEMPLARS; the same span may stand for several */
 	WpExemplar *exemplars;  /* p50, p95, p99, slowest */
 	gboolean is_background; /* waits by design, health checks: shown apart, not ranked */
 } WpPattern;
@@ -94,7 +100,12 @@ typedef struct {
 	guint32 n_operations;
 	WpOperation *operations; /* total_ns, greatest first */
 	guint64 n_roots;         /* requests */
-	guint64 n_unlinked;      /* spans left out: unpaired, set-up, parent not seen */
+	guint64 n_unlinked;      /* spans on no path; the sum of the next five */
+	guint64 n_unpaired;      /* ... calls without a return */
+	guint64 n_one_way;       /* ... one-way messages */
+	guint64 n_setup;         /* ... set-up exchanges */
+	guint64 n_unseen;        /* ... calls whose parent was not seen */
+	guint64 n_below_unseen;  /* ... calls below one of those */
 	double total_ns;         /* of all patterns that are not background */
 	double parallelism;      /* mean number of candidate parents of the calls that have any */
 } WpPatternSet;

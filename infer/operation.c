@@ -1,0 +1,154 @@
+/*
+ * Operations: first level of a report, all requests that begin with the same call. Their times are
+ * sums over the nodes of their patterns; no span is looked at again.
+ */
+#include "infer/operation.h"
+
+#include "infer/map.h"
+
+typedef struct {
+	WpOperation operation;
+	GArray *nodes; /* WpOperationNode */
+} Draft;
+
+typedef struct {
+	const guint32 *node_ranks;
+	const guint32 *label_ranks;
+	WpMap *roots;    /* (client, node) -> number */
+	WpMap *by_root;  /* (number, label) -> draft */
+	WpMap *places;   /* (node, label) -> number */
+	WpMap *by_place; /* (draft, number) -> index into its nodes */
+	GArray *drafts;  /* Draft */
+} Builder;
+
+static guint32
+get_draft(Builder *builder, const WpPattern *pattern)
+{
+	const WpPatternNode *root = &pattern->nodes[0];
+	guint32 number = wp_map_number(builder->roots, wp_map_key(pattern->client, root->node));
+	guint32 at = wp_map_number(builder->by_root, wp_map_key(number, root->label));
+
+	if (at == builder->drafts->len) {
+		Draft draft = {
+			.operation = { .client = pattern->client,
+				       .node = root->node,
+				       .label = root->label,
+				       .protocol = root->protocol,
+				       .latency = wp_delay_new(),
+				       .is_background = TRUE },
+			.nodes = g_array_new(FALSE, FALSE, sizeof(WpOperationNode)),
+		};
+		g_array_append_val(builder->drafts, draft);
+	}
+	return at;
+}
+
+static void
+add_node(Builder *builder, guint32 at, const WpPatternNode *node)
+{
+	GArray *nodes = g_array_index(builder->drafts, Draft, at).nodes;
+	guint32 place = wp_map_number(builder->places, wp_map_key(node->node, node->label));
+	guint32 index = *wp_map_at(builder->by_place, wp_map_key(at, place), nodes->len);
+
+	if (index == nodes->len) {
+		WpOperationNode made = { .node = node->node, .label = node->label };
+		g_array_append_val(nodes, made);
+	}
+	WpOperationNode *sum = &g_array_index(nodes, WpOperationNode, index);
+	sum->count += wp_delay_count(node->latency);
+	sum->self_ns += wp_delay_sum_ns(node->self_time);
+	sum->errors += node->errors;
+}
+
+static void
+add_pattern(Builder *builder, WpPattern *pattern)
+{
+	guint32 at = pattern->operation = get_draft(builder, pattern);
+	WpOperation *operation = &g_array_index(builder->drafts, Draft, at).operation;
+
+	operation->count += pattern->count;
+	operation->errors += pattern->nodes[0].errors;
+	operation->n_patterns++;
+	operation->is_background &= pattern->is_background;
+	wp_delay_merge(operation->latency, pattern->nodes[0].latency);
+	for (guint32 i = 0; i < pattern->n_nodes; i++)
+		add_node(builder, at, &pattern->nodes[i]);
+}
+
+static int
+compare_ranks(const guint32 *ranks, guint32 a, guint32 b)
+{
+	return (ranks[a] > ranks[b]) - (ranks[a] < ranks[b]);
+}
+
+static int
+compare_nodes(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const WpOperationNode *left = a, *right = b;
+	const Builder *builder = data;
+
+	if (left->self_ns != right->self_ns)
+		return left->self_ns > right->self_ns ? -1 : 1;
+	int order = compare_ranks(builder->node_ranks, left->node, right->node);
+	return order ? order : compare_ranks(builder->label_ranks, left->label, right->label);
+}
+
+static int
+compare_drafts(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const Builder *builder = data;
+	guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
+	const WpOperation *left = &g_array_index(builder->drafts, Draft, i).operation;
+	const WpOperation *right = &g_array_index(builder->drafts, Draft, j).operation;
+
+	if (left->total_ns != right->total_ns)
+		return left->total_ns > right->total_ns ? -1 : 1;
+	if (left->count != right->count)
+		return left->count > right->count ? -1 : 1;
+	int order = compare_ranks(builder->node_ranks, left->client, right->client);
+	if (order == 0)
+		order = compare_ranks(builder->node_ranks, left->node, right->node);
+	return order ? order : compare_ranks(builder->label_ranks, left->label, right->label);
+}
+
+/* Moves the drafts into SET in order. */
+static void
+finish(Builder *builder, WpPatternSet *set)
+{
+	guint32 n = builder->drafts->len;
+	g_autofree guint32 *order = g_new(guint32, n + 1);
+	g_autofree guint32 *places = g_new(guint32, n + 1);
+
+	for (guint32 i = 0; i < n; i++) {
+		WpOperation *operation = &g_array_index(builder->drafts, Draft, i).operation;
+		operation->total_ns = wp_delay_sum_ns(operation->latency);
+		order[i] = i;
+	}
+	g_qsort_with_data(order, (gint)n, sizeof *order, compare_drafts, builder);
+	set->n_operations = n;
+	set->operations = g_new(WpOperation, n);
+	for (guint32 i = 0; i < n; i++) {
+		Draft *draft = &g_array_index(builder->drafts, Draft, order[i]);
+		g_array_sort_with_data(draft->nodes, compare_nodes, builder);
+		set->operations[i] = draft->operation;
+		set->operations[i].n_nodes = draft->nodes->len;
+		set->operations[i].nodes =
+			(WpOperationNode *)(void *)g_array_free(draft->nodes, FALSE);
+		places[order[i]] = i;
+	}
+	for (guint32 i = 0; i < set->n_patterns; i++)
+		set->patterns[i].operation = places[set->patterns[i].operation];
+}
+
+void
+wp_operations_gather(WpPatternSet *set, const guint32 *node_ranks, const guint32 *label_ranks)
+{
+	g_autoptr(WpMap) roots = wp_map_new(), by_root = wp_map_new();
+	g_autoptr(WpMap) places = wp_map_new(), by_place = wp_map_new();
+	g_autoptr(GArray) drafts = g_array_new(FALSE, FALSE, sizeof(Draft));
+	Builder builder = { node_ranks, label_ranks, roots, by_root, places, by_place, drafts };
+
+	for (guint32 i = 0; i < set->n_patterns; i++)
+		add_pattern(&builder, &set->patterns[i]);
+	finish(&builder, set);
+}

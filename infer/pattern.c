@@ -1,0 +1,409 @@
+/*
+ * Patterns: the paths that WpPaths found, gathered by form (the paper, 5.1.1.4).
+ *
+ * One walk over each path adds its times to the nodes of its pattern. What needs all instances at once
+ * (exemplars) or all patterns (order, operations) comes afterwards. The order of everything depends
+ * on values and names alone.
+ */
+#include "infer/pattern.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/map.h"
+#include "infer/operation.h"
+#include "infer/path.h"
+
+G_DEFINE_QUARK(wp - infer - error - quark, wp_infer_error)
+
+/* Operations that only ask whether a service is alive: last word of the label, or its path. */
+static const char *const health_checks[] = {
+	"/health",    "/healthz", "/healthcheck",     "/livez",   "/readyz",
+	"/-/healthy", "/-/ready", "/actuator/health", "/metrics", "grpc.health.v1.Health/Check",
+	"PING",
+};
+
+/* What a pattern needs only while it is made. */
+typedef struct {
+	WpPattern pattern;
+	guint32 *n_probable; /* by node: instances whose link has a probability */
+	guint32 *n_waits;    /* by node: instances that wait */
+} Draft;
+
+/* One instance of a pattern. */
+typedef struct {
+	guint32 pattern; /* number of the draft */
+	guint32 span;
+	gint64 latency_ns;
+} Instance;
+
+typedef struct {
+	const WpResolved *resolved;
+	const WpSpan *spans;
+	const WpRecord *records;
+	const WpLinks *links;
+	WpPaths *paths;
+	guint32 *node_ranks;
+	guint32 *label_ranks;
+	GArray *drafts;    /* Draft */
+	GArray *instances; /* Instance, by root */
+} Builder;
+
+static guint32 *
+rank_nodes(const WpResolved *resolved)
+{
+	guint32 n = wp_resolved_n_nodes(resolved);
+	guint32 *ranks = g_new0(guint32, n + 1);
+	g_autofree WpRankedText *names = g_new(WpRankedText, n + 1);
+
+	for (guint32 i = 0; i < n; i++)
+		names[i] = (WpRankedText){ wp_resolved_node_name(resolved, i), i };
+	wp_path_rank_texts(names, n, ranks);
+	return ranks;
+}
+
+/* Ranks of the strings that are labels of spans; 0 for the others. */
+static guint32 *
+rank_labels(const WpResolved *resolved)
+{
+	const WpSpans *spans = wp_resolved_spans(resolved);
+	WpNodes *nodes = wp_trace_nodes(wp_resolved_trace(resolved));
+	guint32 n = wp_strings_count(wp_nodes_strings(nodes));
+	guint32 *ranks = g_new0(guint32, n + 1);
+	g_autoptr(GArray) names = g_array_new(FALSE, FALSE, sizeof(WpRankedText));
+
+	for (guint32 i = 0; i < spans->n; i++) {
+		guint32 label = spans->spans[i].label;
+		if (!ranks[label]) {
+			WpRankedText name = { wp_nodes_text(nodes, label), label };
+			g_array_append_val(names, name);
+			ranks[label] = 1;
+		}
+	}
+	wp_path_rank_texts(&g_array_index(names, WpRankedText, 0), names->len, ranks);
+	return ranks;
+}
+
+static void
+draft_init(Draft *draft, const Builder *builder, const GArray *steps)
+{
+	WpPattern *pattern = &draft->pattern;
+	guint32 n = steps->len;
+
+	*draft = (Draft){ .n_probable = g_new0(guint32, n), .n_waits = g_new0(guint32, n) };
+	pattern->n_nodes = n;
+	pattern->nodes = g_new0(WpPatternNode, n);
+	for (guint32 i = 0; i < n; i++) {
+		const WpPathStep *step = &g_array_index(steps, WpPathStep, i);
+		const WpSpan *span = &builder->spans[step->span];
+		pattern->nodes[i] = (WpPatternNode){
+			.node = span->callee,
+			.label = span->label,
+			.protocol = span->protocol,
+			.parent = step->parent,
+			.depth = step->depth,
+			.latency = wp_delay_new(),
+			.self_time = wp_delay_new(),
+			.call_delay = i ? wp_delay_new() : NULL,
+			.server_time = wp_delay_new(),
+		};
+	}
+	pattern->client = builder->spans[g_array_index(steps, WpPathStep, 0).span].caller;
+}
+
+static guint64
+record_bytes(const Builder *builder, guint32 record)
+{
+	if (record == G_MAXUINT32 || builder->records[record].bytes == WP_NO_SIZE)
+		return 0;
+	return builder->records[record].bytes;
+}
+
+static gboolean
+is_error(const WpSpan *span)
+{
+	return span->status == WP_STATUS_ERROR || span->status == WP_STATUS_RESET ||
+	       span->status == WP_STATUS_TIMEOUT;
+}
+
+/* Adds one span to its place in the pattern; PARENT is NULL for the root. */
+static void
+draft_add(Draft *draft, const Builder *builder, guint32 place, guint32 number, const WpSpan *parent)
+{
+	WpPatternNode *node = &draft->pattern.nodes[place];
+	const WpSpan *span = &builder->spans[number];
+	float probability = builder->links->links[number].probability;
+
+	wp_delay_add(node->latency, wp_span_end_ns(span) - span->call_ns);
+	wp_delay_add(node->self_time, builder->paths->self_ns[number]);
+	if (span->return_begin_ns != WP_NO_TIME)
+		wp_delay_add(node->server_time, span->return_begin_ns - span->call_end_ns);
+	if (parent)
+		wp_delay_add(node->call_delay, span->call_ns - parent->call_ns);
+	node->errors += is_error(span);
+	node->bytes_call += record_bytes(builder, span->call_record);
+	node->bytes_return += record_bytes(builder, span->return_record);
+	if (probability >= 0) {
+		node->probability += (double)probability;
+		draft->n_probable[place]++;
+	}
+	draft->n_waits[place] += (span->marks & WP_MARK_WAIT) != 0;
+}
+
+/* Adds each path to the pattern of its client and form. */
+static void
+gather_paths(Builder *builder)
+{
+	g_autoptr(WpMap) by_form = wp_map_new();
+	g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(WpPathStep));
+
+	for (guint32 i = 0; i < builder->paths->n_roots; i++) {
+		guint32 root = builder->paths->roots[i];
+		const WpSpan *span = &builder->spans[root];
+		guint32 number = wp_map_number(
+			by_form, wp_map_key(span->caller, builder->paths->forms[root]));
+		Instance instance = { number, root, wp_span_end_ns(span) - span->call_ns };
+		g_array_append_val(builder->instances, instance);
+		wp_paths_walk(builder->paths, root, steps);
+		if (number == builder->drafts->len) {
+			g_array_set_size(builder->drafts, number + 1);
+			draft_init(&g_array_index(builder->drafts, Draft, number), builder, steps);
+		}
+		Draft *draft = &g_array_index(builder->drafts, Draft, number);
+		draft->pattern.count++;
+		for (guint32 k = 0; k < steps->len; k++) {
+			const WpPathStep *step = &g_array_index(steps, WpPathStep, k);
+			const WpSpan *parent = NULL;
+			if (k > 0)
+				parent = &builder->spans[g_array_index(steps, WpPathStep,
+								       step->parent)
+								 .span];
+			draft_add(draft, builder, k, step->span, parent);
+		}
+	}
+}
+
+static gboolean
+is_health_check(const char *label)
+{
+	const char *space = strrchr(label, ' ');
+	const char *last = space ? space + 1 : label;
+
+	for (gsize i = 0; i < G_N_ELEMENTS(health_checks); i++)
+		if (strcmp(last, health_checks[i]) == 0)
+			return TRUE;
+	return FALSE;
+}
+
+static void
+draft_finish(Draft *draft, const Builder *builder)
+{
+	WpNodes *nodes = wp_trace_nodes(wp_resolved_trace(builder->resolved));
+	WpPattern *pattern = &draft->pattern;
+	WpPatternNode *root = &pattern->nodes[0];
+
+	for (guint32 i = 0; i < pattern->n_nodes; i++) {
+		WpPatternNode *node = &pattern->nodes[i];
+		node->waits = (guint64)draft->n_waits[i] * 2 > pattern->count;
+		node->probability =
+			draft->n_probable[i] ? node->probability / draft->n_probable[i] : -1;
+	}
+	pattern->total_ns = wp_delay_sum_ns(root->latency);
+	pattern->is_background = root->waits || is_health_check(wp_nodes_text(nodes, root->label));
+	g_clear_pointer(&draft->n_probable, g_free);
+	g_clear_pointer(&draft->n_waits, g_free);
+}
+
+static int
+compare_ranks(const guint32 *ranks, guint32 a, guint32 b)
+{
+	return (ranks[a] > ranks[b]) - (ranks[a] < ranks[b]);
+}
+
+/* Order of two different patterns by their trees: client, then nodes in pre-order. */
+static int
+compare_trees(const WpPattern *left, const WpPattern *right, const Builder *builder)
+{
+	guint32 n = MIN(left->n_nodes, right->n_nodes);
+	int order = compare_ranks(builder->node_ranks, left->client, right->client);
+
+	for (guint32 i = 0; order == 0 && i < n; i++) {
+		const WpPatternNode *a = &left->nodes[i], *b = &right->nodes[i];
+		order = a->depth < b->depth ? 1 : a->depth > b->depth ? -1 : 0;
+		if (order == 0)
+			order = compare_ranks(builder->node_ranks, a->node, b->node);
+		if (order == 0)
+			order = compare_ranks(builder->label_ranks, a->label, b->label);
+	}
+	return order ? order : (left->n_nodes > right->n_nodes) - (left->n_nodes < right->n_nodes);
+}
+
+static int
+compare_drafts(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const Builder *builder = data;
+	guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
+	const WpPattern *left = &g_array_index(builder->drafts, Draft, i).pattern;
+	const WpPattern *right = &g_array_index(builder->drafts, Draft, j).pattern;
+
+	if (left->total_ns != right->total_ns)
+		return left->total_ns > right->total_ns ? -1 : 1;
+	if (left->count != right->count)
+		return left->count > right->count ? -1 : 1;
+	return compare_trees(left, right, builder);
+}
+
+static int
+compare_instances(const void *a, const void *b)
+{
+	const Instance *left = a, *right = b;
+
+	if (left->pattern != right->pattern)
+		return left->pattern < right->pattern ? -1 : 1;
+	if (left->latency_ns != right->latency_ns)
+		return left->latency_ns < right->latency_ns ? -1 : 1;
+	return left->span < right->span ? -1 : left->span > right->span;
+}
+
+/* Sets the exemplars of a pattern from its instances, fastest first. */
+static void
+set_exemplars(WpPattern *pattern, const Instance *instances)
+{
+	static const double quantiles[WP_PATTERN_N_EXEMPLARS] = { 0.5, 0.95, 0.99, 1 };
+
+	pattern->n_exemplars = WP_PATTERN_N_EXEMPLARS;
+	pattern->exemplars = g_new(WpExemplar, WP_PATTERN_N_EXEMPLARS);
+	for (guint i = 0; i < WP_PATTERN_N_EXEMPLARS; i++) {
+		guint64 rank = (guint64)ceil(quantiles[i] * (double)pattern->count);
+		pattern->exemplars[i] =
+			(WpExemplar){ quantiles[i], instances[MAX(rank, 1) - 1].span };
+	}
+}
+
+/* Finishes the drafts and puts them into SET in canonical order. */
+static void
+finish_patterns(Builder *builder, WpPatternSet *set)
+{
+	guint32 n = builder->drafts->len;
+	g_autofree guint32 *order = g_new(guint32, n + 1);
+	g_autofree guint64 *first = g_new0(guint64, n + 1); /* instance of each draft */
+
+	for (guint32 i = 0; i < n; i++) {
+		Draft *draft = &g_array_index(builder->drafts, Draft, i);
+		draft_finish(draft, builder);
+		first[i + 1] = first[i] + draft->pattern.count;
+		order[i] = i;
+	}
+	if (builder->instances->len)
+		qsort(builder->instances->data, builder->instances->len, sizeof(Instance),
+		      compare_instances);
+	g_qsort_with_data(order, (gint)n, sizeof *order, compare_drafts, builder);
+	set->n_patterns = n;
+	set->patterns = g_new(WpPattern, n);
+	for (guint32 i = 0; i < n; i++) {
+		WpPattern *pattern = &set->patterns[i];
+		*pattern = g_array_index(builder->drafts, Draft, order[i]).pattern;
+		set_exemplars(pattern,
+			      &g_array_index(builder->instances, Instance, first[order[i]]));
+		if (!pattern->is_background)
+			set->total_ns += pattern->total_ns;
+	}
+}
+
+/* Says of each span on no path why. */
+static void
+count_unlinked(WpPatternSet *set, const Builder *builder)
+{
+	const WpPaths *paths = builder->paths;
+
+	for (guint32 i = 0; i < paths->n; i++) {
+		guint32 evidence = builder->links->links[i].evidence;
+		if (paths->forms[i] != WP_NO_FORM)
+			continue;
+		set->n_unlinked++;
+		if (evidence & WP_EVIDENCE_SETUP)
+			set->n_setup++;
+		else if (builder->spans[i].kind == WP_KIND_MESSAGE)
+			set->n_one_way++;
+		else if (evidence & WP_EVIDENCE_UNPAIRED)
+			set->n_unpaired++;
+		else if (evidence & WP_EVIDENCE_UNSEEN)
+			set->n_unseen++;
+		else
+			set->n_below_unseen++;
+	}
+}
+
+static double
+mean_parallelism(const WpLinks *links)
+{
+	guint64 sum = 0, n = 0;
+
+	for (guint32 i = 0; i < links->n; i++) {
+		sum += links->links[i].n_candidates;
+		n += links->links[i].n_candidates > 0;
+	}
+	return n ? (double)sum / (double)n : 0;
+}
+
+WpPatternSet *
+wp_patterns_new(const WpResolved *resolved, const WpLinks *links)
+{
+	const WpSpans *spans = wp_resolved_spans(resolved);
+	WpPatternSet *set = g_new0(WpPatternSet, 1);
+	Builder builder = {
+		.resolved = resolved,
+		.spans = spans->spans,
+		.records = wp_trace_records(wp_resolved_trace(resolved)),
+		.links = links,
+		.node_ranks = rank_nodes(resolved),
+		.label_ranks = rank_labels(resolved),
+		.drafts = g_array_new(FALSE, FALSE, sizeof(Draft)),
+		.instances = g_array_new(FALSE, FALSE, sizeof(Instance)),
+	};
+
+	builder.paths = wp_paths_new(spans, links, builder.node_ranks, builder.label_ranks);
+	gather_paths(&builder);
+	finish_patterns(&builder, set);
+	wp_operations_gather(set, builder.node_ranks, builder.label_ranks);
+	set->n_roots = builder.paths->n_roots;
+	set->parallelism = mean_parallelism(links);
+	count_unlinked(set, &builder);
+
+	wp_paths_free(builder.paths);
+	g_array_unref(builder.drafts);
+	g_array_unref(builder.instances);
+	g_free(builder.node_ranks);
+	g_free(builder.label_ranks);
+	return set;
+}
+
+static void
+clear_pattern(WpPattern *pattern)
+{
+	for (guint32 i = 0; i < pattern->n_nodes; i++) {
+		wp_delay_free(pattern->nodes[i].latency);
+		wp_delay_free(pattern->nodes[i].self_time);
+		wp_delay_free(pattern->nodes[i].call_delay);
+		wp_delay_free(pattern->nodes[i].server_time);
+	}
+	g_free(pattern->nodes);
+	g_free(pattern->exemplars);
+}
+
+void
+wp_patterns_free(WpPatternSet *patterns)
+{
+	if (!patterns)
+		return;
+	for (guint32 i = 0; i < patterns->n_patterns; i++)
+		clear_pattern(&patterns->patterns[i]);
+	for (guint32 i = 0; i < patterns->n_operations; i++) {
+		wp_delay_free(patterns->operations[i].latency);
+		g_free(patterns->operations[i].nodes);
+	}
+	g_free(patterns->patterns);
+	g_free(patterns->operations);
+	g_free(patterns);
+}
