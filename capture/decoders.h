@@ -4,16 +4,16 @@
 
 #include "capture/decoder.h"
 
+extern const WpDecoder wp_decoder_dns;
 extern const WpDecoder wp_decoder_fastcgi;
 extern const WpDecoder wp_decoder_http1;
-extern const WpDecoder wp_decoder_quic; /* decode-opaque.c */
-extern const WpDecoder wp_decoder_ssh;  /* decode-opaque.c */
-extern const WpDecoder wp_decoder_dns;           /* decode-dns.c */
-extern const WpDecoder wp_decoder_memcached;     /* decode-memcached.c */
+extern const WpDecoder wp_decoder_memcached;
 extern const WpDecoder wp_decoder_memcached_udp; /* decode-memcached.c */
-extern const WpDecoder wp_decoder_quic;          /* decode-opaque.c */
-extern const WpDecoder wp_decoder_redis;         /* decode-redis.c */
-extern const WpDecoder wp_decoder_rpc;           /* decode-rpc.c */
-extern const WpDecoder wp_decoder_ssh;           /* decode-opaque.c */
+extern const WpDecoder wp_decoder_mysql;
+extern const WpDecoder wp_decoder_pgsql;
+extern const WpDecoder wp_decoder_quic; /* decode-opaque.c */
+extern const WpDecoder wp_decoder_redis;
+extern const WpDecoder wp_decoder_rpc;
+extern const WpDecoder wp_decoder_ssh; /* decode-opaque.c */
 
 #endif

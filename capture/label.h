@@ -13,8 +13,13 @@
 /* "/item/42/x?y=1" -> "/item/{}/x" (label-path.c). */
 gsize wp_label_path(const char *path, gsize length, char *buffer, gsize size);
 
-/* "SELECT a FROM users WHERE id = 7" -> "SELECT users" (label-sql.c). */
-gsize wp_label_sql(const char *sql, gsize length, char *buffer, gsize size);
+/*
+ * "SELECT a FROM users u WHERE id = 7" -> "SELECT users WHERE id" (label-sql.c). DIALECT is a set of
+ * WP_SQL_... bits (sql.h); "" where the text is no statement. OUT_MINOR (may be NULL): it is a setting or
+ * a bracket of a transaction, and any other statement sent with it says more.
+ */
+gsize wp_label_sql(const char *sql, gsize length, guint dialect, char *buffer, gsize size,
+		   gboolean *out_minor);
 
 /* "user:42:cart" -> "user:{}:cart" (label-key.c). */
 gsize wp_label_key(const char *key, gsize length, char *buffer, gsize size);
