@@ -26,8 +26,12 @@
 #define MAX_HEAD_BYTES (512 * 1024)
 #define MAX_LINES      1000
 
-/* A request line of which so much fits so far is one, although its end has not come. */
-#define PROBE_LINE 512
+/*
+ * A request line of which so much fits so far is one, although its end has not come: the snap length
+ * may have taken it. 96 bytes of a packet leave 30 of its payload.
+ */
+#define PROBE_LINE        512
+#define PROBE_COMMON_LINE 24
 
 typedef enum {
 	PHASE_START,   /* first line of a message, or empty lines before it */
@@ -523,7 +527,8 @@ probe(const WpProbe *probe)
 
 	if (client == WP_DECODE_OK)
 		return WP_PROBE_SURE;
-	if (client == WP_DECODE_MORE && wp_bytes_left(&probe->client) >= PROBE_LINE)
+	gsize enough = wp_http1_is_common_request(&probe->client) ? PROBE_COMMON_LINE : PROBE_LINE;
+	if (client == WP_DECODE_MORE && wp_bytes_left(&probe->client) >= enough)
 		return WP_PROBE_LIKELY;
 	/* An HTTP server answers 400 to what is not HTTP. */
 	if (client == WP_DECODE_BAD && probe->from_start)

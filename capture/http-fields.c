@@ -48,21 +48,6 @@ wp_http_target_waits(const char *target, gsize length)
 	return FALSE;
 }
 
-/* TRUE where NAME ends in TEXT, which is in lower case and has '-' for '_'. */
-static gboolean
-ends_in(const char *name, gsize length, const char *text)
-{
-	gsize n = strlen(text);
-	for (gsize i = 1; i <= n; i++) {
-		char c = i > length                ? '\0'
-			 : name[length - i] == '_' ? '-'
-						   : g_ascii_tolower(name[length - i]);
-		if (c != text[n - i])
-			return FALSE;
-	}
-	return TRUE;
-}
-
 typedef enum {
 	FIELD_OTHER,
 	FIELD_ID,          /* a value that may be passed on */
@@ -70,32 +55,50 @@ typedef enum {
 	FIELD_B3           /* TRACE-SPAN-SAMPLED-PARENT (B3 propagation, single header) */
 } Field;
 
-/* How names end, the first that fits. Spans differ from hop to hop. */
+/* How names end, the first that fits; in lower case. Spans differ from hop to hop. */
+#define END(text, field)                                                                           \
+	{                                                                                          \
+		text, sizeof(text) - 1, field                                                      \
+	}
 static const struct {
-	const char *end;
+	const char *text;
+	gsize length;
 	Field field;
-} field_ends[] = {
-	{ "spanid", FIELD_OTHER },
-	{ "websocket-key", FIELD_OTHER },
-	{ "traceid", FIELD_ID },
-	{ "-id", FIELD_ID },
-	{ "-key", FIELD_ID },
-	{ "-token", FIELD_ID },
-	{ "-session", FIELD_ID },
-	{ "-trace", FIELD_ID },
-	{ "cookie", FIELD_ID },
-	{ "authorization", FIELD_ID },
-	{ "x-cloud-trace-context", FIELD_ID },
-	{ "traceparent", FIELD_TRACEPARENT },
-	{ "b3", FIELD_B3 },
+} ends[] = {
+	END("spanid", FIELD_OTHER),
+	END("websocket-key", FIELD_OTHER),
+	END("traceid", FIELD_ID),
+	END("-id", FIELD_ID),
+	END("-key", FIELD_ID),
+	END("-token", FIELD_ID),
+	END("-session", FIELD_ID),
+	END("-trace", FIELD_ID),
+	END("cookie", FIELD_ID),
+	END("authorization", FIELD_ID),
+	END("x-cloud-trace-context", FIELD_ID),
+	END("traceparent", FIELD_TRACEPARENT),
+	END("b3", FIELD_B3),
 };
+#undef END
 
 static Field
 classify(const char *name, gsize length)
 {
-	for (gsize i = 0; i < G_N_ELEMENTS(field_ends); i++)
-		if (ends_in(name, length, field_ends[i].end))
-			return field_ends[i].field;
+	for (gsize i = 0; i < G_N_ELEMENTS(ends); i++) {
+		gsize n = ends[i].length, at = 0;
+		if (length < n)
+			continue;
+		/* Backwards: nearly all differ in the last letter. */
+		while (at < n) {
+			/* 0x20 makes letters small and leaves '-' and digits as they are. */
+			char c = name[length - 1 - at];
+			if ((c == '_' ? '-' : c | 0x20) != ends[i].text[n - 1 - at])
+				break;
+			at++;
+		}
+		if (at == n)
+			return ends[i].field;
+	}
 	return FIELD_OTHER;
 }
 

@@ -44,7 +44,7 @@ wp_http1_take_line(WpBytes *in, WpHttp1Line *out_line)
 static gboolean
 is_token_byte(char c)
 {
-	return g_ascii_isalnum(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
+	return g_ascii_isalnum(c) || c == '-' || (c && strchr("!#$%&'*+.^_`|~", c));
 }
 
 /* Bytes of the method at the front, which may not be whole. */
@@ -99,10 +99,7 @@ wp_http1_parse_status(const char *line, gsize length)
 	return code >= 100 ? code : 0;
 }
 
-/*
- * Whether the front of TEXT is a request line that one would bet on: a method in capitals, a target in
- * one of the forms of RFC 9112 section 3.2, a version.
- */
+/* The forms of RFC 9112 section 3.2 but that of CONNECT. */
 static WpDecodeStatus
 recognise_target(const char *text, gsize length)
 {
@@ -115,6 +112,7 @@ recognise_target(const char *text, gsize length)
 	return WP_DECODE_BAD;
 }
 
+/* Capitals: others are allowed, but nobody sends them. */
 static WpDecodeStatus
 recognise_method(const char *text, gsize length, gsize *out_length)
 {
@@ -150,6 +148,7 @@ recognise_line(const char *text, gsize length)
 	return WP_DECODE_MORE;
 }
 
+/* Whether TEXT begins with a request line that one would bet on. */
 static WpDecodeStatus
 recognise_request(const char *text, gsize length)
 {
@@ -188,11 +187,9 @@ wp_http1_recognise(WpDirection direction, const WpBytes *in)
 
 /* --- fields --- */
 
-static gboolean
-is_text(const char *text, gsize length, const char *wanted)
-{
-	return strlen(wanted) == length && g_ascii_strncasecmp(text, wanted, length) == 0;
-}
+/* WANTED is a literal, so that its length is known and most comparisons end with the lengths. */
+#define is_text(text, length, wanted)                                                              \
+	((length) == sizeof(wanted) - 1 && g_ascii_strncasecmp(text, wanted, length) == 0)
 
 static gboolean
 starts_with(const char *text, gsize length, const char *wanted)

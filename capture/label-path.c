@@ -66,7 +66,17 @@ typedef struct {
 static gboolean
 is_vowel(char c)
 {
-	return strchr("aeiouyAEIOUY", c) != NULL;
+	switch (c | 0x20) { /* small */
+	case 'a':
+	case 'e':
+	case 'i':
+	case 'o':
+	case 'u':
+	case 'y':
+		return TRUE;
+	default:
+		return FALSE;
+	}
 }
 
 static Looks
@@ -358,13 +368,12 @@ skip_origin(const char **path, gsize *length)
 	*length -= i;
 }
 
+/* Bytes before the first BYTE, or all. */
 static gsize
-find_any(const char *text, gsize length, const char *bytes)
+length_before(const char *text, gsize length, char byte)
 {
-	gsize i = 0;
-	while (i < length && (text[i] == '\0' || !strchr(bytes, text[i])))
-		i++;
-	return i;
+	const char *found = length ? memchr(text, byte, length) : NULL;
+	return found ? (gsize)(found - text) : length;
 }
 
 /* Adds "/" and the template of a segment; FALSE where it does not fit. */
@@ -373,7 +382,7 @@ add_path_segment(Text *out, const char *segment, gsize length)
 {
 	char text[MAX_SEGMENT * 2];
 	gsize before = out->n;
-	length = unescape(segment, find_any(segment, length, ";"), text, sizeof text);
+	length = unescape(segment, length_before(segment, length, ';'), text, sizeof text);
 	if (text_add(out, "/", 1) && (length == 0 || add_segment(out, text, length)))
 		return TRUE;
 	out->n = before;
@@ -387,7 +396,7 @@ add_segments(Text *out, const char *path, gsize length)
 	guint n_segments = 0;
 
 	for (gsize i = 0; i < length;) {
-		gsize n = find_any(path + i, length - i, "/");
+		gsize n = length_before(path + i, length - i, '/');
 		if (n && (++n_segments > MAX_SEGMENTS || !add_path_segment(out, path + i, n)))
 			return FALSE;
 		i += n;
@@ -406,7 +415,8 @@ wp_label_path(const char *path, gsize length, char *buffer, gsize size)
 	Text out = { buffer, size - (sizeof more - 1), 0 };
 
 	skip_origin(&path, &length);
-	length = find_any(path, length, "?#");
+	length = length_before(path, length, '?');
+	length = length_before(path, length, '#');
 	if (length == 1 && path[0] == '*') {
 		text_add(&out, "*", 1);
 	} else if (!add_segments(&out, path, length)) {

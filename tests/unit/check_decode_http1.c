@@ -442,6 +442,8 @@ START_TEST(probes)
 		{ "CONNECT a:1 HTTP/1.1\r\n", "", WP_PROBE_SURE },
 		{ "GET /long", "", WP_PROBE_MORE },
 		{ "GE", "", WP_PROBE_MORE },
+		{ "GET /index.php?p=post&i=1", "", WP_PROBE_LIKELY }, /* cut by the snap length */
+		{ "LOCK /index.php?p=post&i=1", "", WP_PROBE_MORE },
 		{ "", "HTTP/1.1 200 OK\r\n", WP_PROBE_LIKELY },
 		{ "", "HTTP/1.", WP_PROBE_MORE },
 		{ "GET key\r\n", "", WP_PROBE_NO },
