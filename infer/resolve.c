@@ -12,6 +12,7 @@
 #include "infer/names.h"
 
 #define FIRST_USER_PORT 1024 /* below are ports that only services bind, RFC 6335 section 6 */
+#define MANY_NAMES      4    /* of one address, none of them common: see own_name() */
 
 /* What is known of one called (trace node, port). */
 typedef struct {
@@ -23,8 +24,16 @@ typedef struct {
 	gboolean has_peers; /* several */
 } Port;
 
+/* The names that one source gives a node. */
+typedef struct {
+	guint n;
+	guint64 count; /* of all together */
+	char *common;  /* the last labels that all share, or "" */
+} Hints;
+
 /* What is known of one node of the trace. */
 typedef struct {
+	Hints hints[WP_NAME_N_SOURCES];
 	gboolean sends;
 	gboolean is_called;
 	gboolean is_client; /* folds into "client" */
@@ -141,6 +150,30 @@ is_push(const WpResolved *resolved, const WpSpan *span)
 	return span->kind == WP_KIND_MESSAGE && number != WP_MAP_NONE;
 }
 
+/* Adds a name to the hints of its node. */
+static void
+add_hint(guint32 node, WpNameSource source, const char *name, guint64 count, gpointer data)
+{
+	Hints *hints = &get_address(data, node)->hints[source];
+
+	hints->n++;
+	hints->count += count;
+	if (!hints->common) {
+		hints->common = g_strdup(name);
+		return;
+	}
+	const char *common = hints->common;
+	while (*common && !(g_str_has_suffix(name, common) &&
+			    (strlen(name) == strlen(common) ||
+			     name[strlen(name) - strlen(common) - 1] == '.'))) {
+		const char *dot = strchr(common, '.');
+		common = dot ? dot + 1 : "";
+	}
+	char *shorter = g_strdup(common);
+	g_free(hints->common);
+	hints->common = shorter;
+}
+
 static void
 study_addresses(WpResolved *resolved)
 {
@@ -153,6 +186,7 @@ study_addresses(WpResolved *resolved)
 			get_address(resolved, span->callee)->is_called = TRUE;
 	}
 	WpNodes *nodes = wp_trace_nodes(resolved->trace);
+	wp_nodes_foreach_hint(nodes, add_hint, resolved);
 	for (guint32 i = 0; resolved->names && i < resolved->addresses->len; i++) {
 		const guint8 *bytes = wp_nodes_address(nodes, i);
 		if (bytes)
@@ -259,6 +293,23 @@ clean_hint(const char *hint, const guint8 *address)
 	return g_steal_pointer(&name);
 }
 
+/*
+ * The name most often seen. But where there are many and none is common ("1f3a.db.lan", "9c07.db.lan",
+ * ...: random labels against caches, one per tenant), the end that they share.
+ */
+static const char *
+best_hint(const WpResolved *resolved, guint32 node, WpNameSource source)
+{
+	const Hints *hints = &get_address(resolved, node)->hints[source];
+	guint64 count;
+	const char *best = wp_nodes_hint(wp_trace_nodes(resolved->trace), node, source, &count);
+
+	if (hints->n >= MANY_NAMES && count * MANY_NAMES <= hints->count &&
+	    strchr(hints->common, '.'))
+		return hints->common;
+	return best;
+}
+
 /* (transfer full) What the capture calls a node. */
 static char *
 own_name(const WpResolved *resolved, guint32 node)
@@ -267,7 +318,7 @@ own_name(const WpResolved *resolved, guint32 node)
 	const guint8 *address = wp_nodes_address(nodes, node);
 
 	for (int source = WP_NAME_DNS; address && source < WP_NAME_N_SOURCES; source++) {
-		const char *hint = wp_nodes_hint(nodes, node, source, NULL);
+		const char *hint = best_hint(resolved, node, source);
 		char *name = hint ? clean_hint(hint, address) : NULL;
 		if (name)
 			return name;
@@ -476,6 +527,13 @@ drop_setup(WpSpans *spans)
 }
 
 static void
+clear_address(gpointer data)
+{
+	for (int source = 0; source < WP_NAME_N_SOURCES; source++)
+		g_free(((Address *)data)->hints[source].common);
+}
+
+static void
 clear_node(gpointer data)
 {
 	g_free(((Node *)data)->name);
@@ -494,6 +552,7 @@ resolved_new(const WpTrace *trace)
 
 	resolved->trace = trace;
 	resolved->addresses = g_array_new(FALSE, TRUE, sizeof(Address));
+	g_array_set_clear_func(resolved->addresses, clear_address);
 	g_array_set_size(resolved->addresses, wp_nodes_count(wp_trace_nodes(trace)));
 	resolved->places = g_array_new(FALSE, FALSE, sizeof(Place));
 	g_array_set_clear_func(resolved->places, clear_place);

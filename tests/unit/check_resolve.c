@@ -221,7 +221,7 @@ START_TEST(hints)
 			const char *address;
 			WpNameSource source;
 			const char *name;
-		} hints[4];
+		} hints[5];
 		const char *calls;
 	} rows[] = {
 		{ { { "10.0.0.1", WP_NAME_HTTP_HOST, "Shop.Example:8080" },
@@ -233,6 +233,22 @@ START_TEST(hints)
 		  "10.0.0.9>web web>10.0.0.2" },
 		{ { { "10.0.0.1", WP_NAME_DNS, "app" }, { "10.0.0.2", WP_NAME_DNS, "app" } },
 		  "10.0.0.9>app app>app@10.0.0.2" },
+		/* random labels: what they share; a few names: one of them */
+		{ { { "10.0.0.1", WP_NAME_DNS, "1f3a.db.lan" },
+		    { "10.0.0.1", WP_NAME_DNS, "9c07.db.lan" },
+		    { "10.0.0.1", WP_NAME_DNS, "77aa.db.lan" },
+		    { "10.0.0.1", WP_NAME_DNS, "0db.lan" },
+		    { "10.0.0.1", WP_NAME_DNS, "c4f1.db.lan" } },
+		  "10.0.0.9>0db.lan 0db.lan>10.0.0.2" },
+		{ { { "10.0.0.1", WP_NAME_DNS, "1f3a.db.lan" },
+		    { "10.0.0.1", WP_NAME_DNS, "9c07.db.lan" },
+		    { "10.0.0.1", WP_NAME_DNS, "77aa.db.lan" },
+		    { "10.0.0.1", WP_NAME_DNS, "c4f1.db.lan" },
+		    { "10.0.0.2", WP_NAME_DNS, "db.lan" } },
+		  "10.0.0.9>db.lan db.lan>db.lan@10.0.0.2" },
+		{ { { "10.0.0.1", WP_NAME_DNS, "web.lan" },
+		    { "10.0.0.1", WP_NAME_DNS, "app.lan" } },
+		  "10.0.0.9>app.lan app.lan>10.0.0.2" },
 		{ { { "10.0.0.1", WP_NAME_HTTP_HOST, "10.0.0.1:80" },
 		    { "10.0.0.2", WP_NAME_HTTP_HOST, "localhost" } },
 		  "10.0.0.9>10.0.0.1 10.0.0.1>10.0.0.2" },
@@ -241,7 +257,7 @@ START_TEST(hints)
 		g_autoptr(WpTrace) trace =
 			wp_tree_trace("10.0.0.9>10.0.0.1:80[0-9](10.0.0.2:53[1-2])");
 		WpNodes *nodes = wp_trace_nodes(trace);
-		for (gsize k = 0; k < 4 && rows[i].hints[k].address; k++)
+		for (gsize k = 0; k < G_N_ELEMENTS(rows[i].hints) && rows[i].hints[k].address; k++)
 			wp_nodes_add_hint(nodes, wp_nodes_by_key(nodes, rows[i].hints[k].address),
 					  rows[i].hints[k].source, rows[i].hints[k].name, -1);
 		g_autoptr(WpResolved) resolved = resolve(trace, NULL, FALSE);
