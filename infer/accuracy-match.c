@@ -218,20 +218,50 @@ match_ids(const WpMatched *matched)
 }
 
 /*
- * Root of every row, following parents; WP_NO_CALL for don't-care rows, for rows below one, and for
- * rows on a cycle, which no true file has.
+ * Walks up from each number to the first whose root is known, then down again to write it. A walk that
+ * comes upon itself found a cycle, which has no root.
  */
+guint32 *
+wp_accuracy_find_roots(const guint32 *parents, guint32 n)
+{
+	enum {
+		UNKNOWN = WP_UNKNOWN_CALL,
+		OPEN = WP_UNKNOWN_CALL - 1
+	};
+	guint32 *roots = g_new(guint32, n + 1);
+
+	for (guint32 i = 0; i < n; i++)
+		roots[i] = UNKNOWN;
+	for (guint32 i = 0; i < n; i++) {
+		guint32 top = i, root;
+		while (roots[top] == UNKNOWN && parents[top] != WP_NO_CALL) {
+			roots[top] = OPEN;
+			top = parents[top];
+		}
+		root = roots[top] == UNKNOWN ? top : roots[top] == OPEN ? WP_NO_CALL : roots[top];
+		roots[top] = root;
+		for (guint32 k = i; roots[k] == OPEN; k = parents[k])
+			roots[k] = root;
+	}
+	return roots;
+}
+
+/* Roots of rows: WP_NO_CALL for don't-care rows, for rows below one, and on a cycle. */
 static void
 find_roots(WpMatched *matched)
 {
+	g_autofree guint32 *parents = g_new(guint32, matched->n_rows + 1);
+
 	for (guint32 i = 0; i < matched->n_rows; i++) {
-		guint32 root = i, steps = 0;
-		while (matched->rows[root].parent < WP_UNKNOWN_CALL &&
-		       !matched->rows[root].dont_care && steps++ < matched->n_rows)
-			root = matched->rows[root].parent;
-		if (matched->rows[root].dont_care || matched->rows[root].parent < WP_UNKNOWN_CALL)
-			root = WP_NO_CALL;
-		matched->root_of_row[i] = root;
+		const WpTruthRow *row = &matched->rows[i];
+		parents[i] =
+			row->dont_care || row->parent == WP_UNKNOWN_CALL ? WP_NO_CALL : row->parent;
+	}
+	matched->root_of_row = wp_accuracy_find_roots(parents, matched->n_rows);
+	for (guint32 i = 0; i < matched->n_rows; i++) {
+		guint32 root = matched->root_of_row[i];
+		if (root != WP_NO_CALL && matched->rows[root].dont_care)
+			matched->root_of_row[i] = WP_NO_CALL;
 	}
 }
 
@@ -330,7 +360,6 @@ wp_matched_init(WpMatched *matched, const WpTruth *truth, const WpFound *found, 
 		.n_calls = found->calls->len,
 		.call_of_row = new_numbers(truth->rows->len),
 		.row_of_call = new_numbers(found->calls->len),
-		.root_of_row = new_numbers(truth->rows->len),
 		.parent_of_call = new_numbers(found->calls->len),
 		.is_out = g_new0(gboolean, found->calls->len + 1),
 		.names = wp_strings_new(),

@@ -85,6 +85,9 @@ void wp_matched_init(WpMatched *matched, const WpTruth *truth, const WpFound *fo
 		     gint64 tolerance_ns);
 void wp_matched_clear(WpMatched *matched);
 
+/* (transfer full) The topmost of the chain from each of N; WP_NO_CALL where it leads into a cycle. */
+guint32 *wp_accuracy_find_roots(const guint32 *parents, guint32 n);
+
 /* Fills what there is about patterns. */
 void wp_accuracy_measure_patterns(const WpMatched *matched, guint32 max_top, WpAccuracy *accuracy);
 

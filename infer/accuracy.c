@@ -235,14 +235,13 @@ find_callers(const WpMatched *matched)
 static guint32 *
 count_found_trees(const WpMatched *matched)
 {
+	g_autofree guint32 *roots =
+		wp_accuracy_find_roots(matched->parent_of_call, matched->n_calls);
 	guint32 *sizes = g_new0(guint32, matched->n_calls + 1);
 
-	for (guint32 i = 0; i < matched->n_calls; i++) {
-		guint32 root = i, steps = 0;
-		while (matched->parent_of_call[root] != WP_NO_CALL && steps++ < matched->n_calls)
-			root = matched->parent_of_call[root];
-		sizes[root] += !matched->is_out[i];
-	}
+	for (guint32 i = 0; i < matched->n_calls; i++)
+		if (roots[i] != WP_NO_CALL && !matched->is_out[i])
+			sizes[roots[i]]++;
 	return sizes;
 }
 

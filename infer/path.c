@@ -199,18 +199,18 @@ collect_roots(WpPaths *paths, const WpLinks *links)
 {
 	const guint32 no_root = WP_EVIDENCE_UNPAIRED | WP_EVIDENCE_SETUP | WP_EVIDENCE_UNSEEN;
 
-	paths->roots = g_new(guint32, paths->n);
+	paths->roots = g_new(guint32, paths->n + 1);
 	for (guint32 i = 0; i < paths->n; i++)
 		if (links->links[i].parent == WP_NO_SPAN && !(links->links[i].evidence & no_root))
 			paths->roots[paths->n_roots++] = i;
-	paths->roots = g_renew(guint32, paths->roots, paths->n_roots);
+	paths->roots = g_renew(guint32, paths->roots, paths->n_roots + 1);
 }
 
 /* (transfer full) The spans on paths, breadth first from the roots. A cycle is never reached. */
 static guint32 *
 order_by_depth(WpPaths *paths)
 {
-	guint32 *order = g_new(guint32, paths->n), n = paths->n_roots;
+	guint32 *order = g_new(guint32, paths->n + 1), n = paths->n_roots;
 
 	memcpy(order, paths->roots, n * sizeof *order);
 	for (guint32 i = 0; i < n; i++)

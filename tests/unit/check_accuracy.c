@@ -270,6 +270,21 @@ START_TEST(top_n)
 }
 END_TEST
 
+/* Cycles, which only a broken file has, are in no trace; unknown parents make a link that is wrong. */
+START_TEST(broken_truth)
+{
+	g_autoptr(WpTree) tree = wp_tree_new("c>a[0-9](b[1-8](d[2-7])) c>a[10-19]");
+	g_autoptr(WpTruth) truth = truth_of("call_id,parent_id\n1,3\n2,1\n3,2\n4,nobody\n", NULL);
+	g_autoptr(WpLinks) links = wp_tree_links(tree);
+	g_autoptr(WpFound) found = wp_found_new(tree->resolved, links);
+	g_autoptr(WpAccuracy) accuracy = wp_accuracy_measure(truth, found, NULL);
+	ck_assert_uint_eq(accuracy->all.n_links, 4);
+	ck_assert_uint_eq(accuracy->all.n_links_right, 2);
+	ck_assert_uint_eq(accuracy->all.n_traces, 1);
+	ck_assert_uint_eq(accuracy->all.n_traces_right, 0);
+}
+END_TEST
+
 START_TEST(nothing)
 {
 	g_autoptr(WpAccuracy) accuracy = measure(TRUTH_HEAD, CALLS_HEAD);
@@ -337,4 +352,4 @@ START_TEST(compressed)
 END_TEST
 
 WP_SUITE("accuracy", example_of_the_paper, matching, clocks, setup_is_taken_out, span_sets, scope,
-	 top_n, nothing, files_that_make_no_sense, compressed)
+	 top_n, broken_truth, nothing, files_that_make_no_sense, compressed)
