@@ -214,7 +214,8 @@ wp_nodes_add_hints(WpNodes *nodes, guint32 node, WpNameSource source, const char
 	guint32 string = wp_strings_find(nodes->strings, name, (gssize)n);
 	for (guint i = 0; i < (*hints)->len; i++)
 		if (g_array_index(*hints, Hint, i).name == string) {
-			g_array_index(*hints, Hint, i).count += count;
+			Hint *hint = &g_array_index(*hints, Hint, i);
+			hint->count += MIN(count, G_MAXINT64 - MIN(hint->count, G_MAXINT64));
 			return TRUE;
 		}
 	if ((*hints)->len == MAX_HINTS)

@@ -293,7 +293,7 @@ read_counter_line(Reader *reader, const WpField *fields, gsize n, GError **error
 	if (!wp_field_copy(fields[1], name, sizeof name) || !wp_counter_from_name(name, &counter))
 		return TRUE;
 	if (n < 5) {
-		reader->totals[counter] += value;
+		reader->totals[counter] += MIN(value, G_MAXINT64 - reader->totals[counter]);
 		return TRUE;
 	}
 	const char *bad = wp_field_node(&reader->fields, fields[3], &sender);
@@ -303,6 +303,7 @@ read_counter_line(Reader *reader, const WpField *fields, gsize n, GError **error
 		count_bad(reader, bad);
 		return TRUE;
 	}
+	value = MIN(value, G_MAXINT64 - reader->paired[counter]);
 	reader->paired[counter] += value;
 	wp_counters_add_pair(reader->counters, counter, sender, receiver, value);
 	return TRUE;
