@@ -138,11 +138,9 @@ wp_mysql_login(WpBytes payload, gsize length, guint32 *out_capabilities)
 		ZEROS = 19
 	};
 	guint32 capabilities = wp_bytes_le32(&payload);
-	guint32 largest = wp_bytes_le32(&payload);
-	wp_bytes_skip(&payload, 1);
+	wp_bytes_skip(&payload, 4 + 1);
 	const guint8 *zeros = wp_bytes_take(&payload, ZEROS);
-	if (payload.failed || length < HEAD || !(capabilities & WP_MYSQL_CAN_41) ||
-	    largest > 1u << 31)
+	if (payload.failed || length < HEAD || !(capabilities & WP_MYSQL_CAN_41))
 		return FALSE;
 	for (guint i = 0; i < ZEROS; i++)
 		if (zeros[i])
