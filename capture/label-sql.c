@@ -1,18 +1,19 @@
 /*
  * Label of an SQL statement: what it does, to which tables, found by which columns.
  *
- *      SELECT count(*) FROM orders o JOIN users u ON ... WHERE u.email = 'x' AND o.id IN (1, 2)
- *      SELECT orders,users (count) WHERE email,id
+ *      SELECT o.id, sum(p) FROM orders o JOIN users u ON ... WHERE u.mail = 'x' AND o.day IN (1, 2)
+ *      SELECT orders,users (id,sum()) WHERE mail,day
  *
- * The verb and the tables alone ("SELECT orders") would put a look-up by key and a full scan under one
- * name, and their times in one row. The columns compared in WHERE, and whether rows are only counted,
- * tell most operations of a program apart, do not change with the values, and can be read; a digest
- * of the text would tell all of them apart and say nothing.
+ * The verb and the tables alone ("SELECT orders") would put a look-up by key, a list and a full scan
+ * under one name, and their times in one row. What is read or set, and which columns WHERE compares,
+ * tell the operations of a program apart, do not change with the values, and can be read; a digest of
+ * the text would tell as much apart and say nothing.
  *
  *  - Tables: the target of a change first, then in the order of the text; without schema, each once.
  *    Names of common table expressions are no tables.
  *  - Columns: of the outermost WHERE, in the order of the text, without table, each once.
- *  - A SELECT without tables has its first function or variable: "SELECT nextval()".
+ *  - Of each item of a SELECT list, or of an UPDATE's SET, the first name. Without tables only a
+ *    function or variable counts: "SELECT nextval()".
  *  - Numbers in names that look counted or generated become {}: orders_2024 -> orders_{}.
  *  - Of several statements the first that is no mere setting or transaction bracket, then "; ...".
  *  - Only names get into a label, and only from places where no literal can stand.
@@ -115,18 +116,6 @@ put_names(Out *out, const char *before, const WpSqlName *names, guint n, guint m
 		put_text(out, ",...");
 }
 
-static void
-put_aggregates(Out *out, const WpSqlStatement *s)
-{
-	for (guint i = 0; i < s->n_aggregates; i++) {
-		put_text(out, i == 0 ? " (" : ",");
-		for (const char *c = s->aggregates[i]; *c; c++)
-			put(out, &(char){ g_ascii_tolower(*c) }, 1);
-	}
-	if (s->n_aggregates > 0)
-		put_text(out, ")");
-}
-
 /* The verb and its second word; START TRANSACTION is BEGIN. */
 static void
 put_verb(Out *out, const WpSqlStatement *s)
@@ -146,6 +135,19 @@ put_verb(Out *out, const WpSqlStatement *s)
 	}
 }
 
+/* Without tables only what is called says anything: SELECT now(). */
+static void
+put_items(Out *out, const WpSqlStatement *s)
+{
+	const WpSqlName *first = s->n_items > 0 ? &s->items[0] : NULL;
+	if (s->n_tables > 0) {
+		put_names(out, " (", s->items, s->n_items, WP_SQL_MAX_ITEMS);
+		put_text(out, first ? ")" : "");
+	} else if (first && (first->is_function || first->text[0] == '@')) {
+		put_names(out, " ", first, 1, 1);
+	}
+}
+
 static void
 put_statement(Out *out, const WpSqlStatement *s)
 {
@@ -157,12 +159,7 @@ put_statement(Out *out, const WpSqlStatement *s)
 		return;
 	put_verb(out, s);
 	put_names(out, " ", s->tables, s->n_tables, WP_SQL_MAX_TABLES);
-	if (strcmp(s->verb->word, "SELECT") == 0) {
-		if (s->n_tables > 0)
-			put_aggregates(out, s);
-		else if (s->first.length > 0)
-			put_names(out, " ", &s->first, 1, 1);
-	}
+	put_items(out, s);
 	put_names(out, " WHERE ", s->columns, s->n_columns, WP_SQL_MAX_COLUMNS);
 }
 

@@ -14,7 +14,7 @@
 gsize wp_label_path(const char *path, gsize length, char *buffer, gsize size);
 
 /*
- * "SELECT a FROM users u WHERE id = 7" -> "SELECT users WHERE id" (label-sql.c). DIALECT is a set of
+ * "SELECT a FROM users u WHERE id = 7" -> "SELECT users (a) WHERE id" (label-sql.c). DIALECT is a set of
  * WP_SQL_... bits (sql.h); "" where the text is no statement. OUT_MINOR (may be NULL): it is a setting or
  * a bracket of a transaction, and any other statement sent with it says more.
  */

@@ -24,15 +24,15 @@ enum {
 	ROLE_INTO = 4,
 	ROLE_USING = 8,
 	ROLE_WHERE = 16,
-	ROLE_FILE = 32,      /* INTO OUTFILE: no table */
-	ROLE_END = 64,       /* ends a list of tables, or a WHERE */
-	ROLE_NOISE = 128,    /* may stand between FROM, INTO, TABLE, ... and the name */
-	ROLE_COMPARE = 256,  /* compares what is before it */
-	ROLE_VALUE = 512,    /* no column, though a comparison may follow */
-	ROLE_COUNTS = 1024,  /* aggregate function */
-	ROLE_SCOPE = 2048,   /* SET SESSION x, SHOW FULL x */
-	ROLE_CTE = 4096,     /* WITH RECURSIVE x AS MATERIALIZED (...) */
-	ROLE_DISTINCT = 8192 /* IS DISTINCT FROM */
+	ROLE_FILE = 32,       /* INTO OUTFILE: no table */
+	ROLE_END = 64,        /* ends a list of tables, or a WHERE */
+	ROLE_NOISE = 128,     /* may stand between FROM, INTO, TABLE, ... and the name */
+	ROLE_COMPARE = 256,   /* compares what is before it */
+	ROLE_VALUE = 512,     /* no column, though a comparison may follow */
+	ROLE_SCOPE = 1024,    /* SET SESSION x, SHOW FULL x */
+	ROLE_CTE = 2048,      /* WITH RECURSIVE x AS MATERIALIZED (...) */
+	ROLE_DISTINCT = 4096, /* IS DISTINCT FROM */
+	ROLE_SET = 8192
 };
 
 typedef struct {
@@ -46,15 +46,14 @@ static const Keyword keywords[] = {
 	{ "AND", ROLE_VALUE },
 	{ "ANY", ROLE_VALUE },
 	{ "AS", ROLE_CTE },
-	{ "AVG", ROLE_COUNTS },
 	{ "BETWEEN", ROLE_COMPARE },
 	{ "BINARY", ROLE_NOISE },
 	{ "CASE", ROLE_VALUE },
 	{ "COLLATE", ROLE_COMPARE },
 	{ "CONCURRENTLY", ROLE_NOISE },
-	{ "COUNT", ROLE_COUNTS },
 	{ "DELAYED", ROLE_NOISE },
 	{ "DISTINCT", ROLE_DISTINCT },
+	{ "DISTINCTROW", ROLE_VALUE },
 	{ "DUMPFILE", ROLE_FILE },
 	{ "END", ROLE_VALUE },
 	{ "EXCEPT", ROLE_END },
@@ -76,6 +75,7 @@ static const Keyword keywords[] = {
 	{ "IMMEDIATE", ROLE_NOISE },
 	{ "IN", ROLE_COMPARE },
 	{ "INTERSECT", ROLE_END },
+	{ "INTERVAL", ROLE_VALUE },
 	{ "INTO", ROLE_INTO },
 	{ "IS", ROLE_COMPARE },
 	{ "ISNULL", ROLE_COMPARE },
@@ -86,8 +86,6 @@ static const Keyword keywords[] = {
 	{ "LOCAL", ROLE_NOISE | ROLE_SCOPE },
 	{ "LOW_PRIORITY", ROLE_NOISE },
 	{ "MATERIALIZED", ROLE_CTE },
-	{ "MAX", ROLE_COUNTS },
-	{ "MIN", ROLE_COUNTS },
 	{ "NOT", ROLE_NOISE | ROLE_COMPARE | ROLE_CTE },
 	{ "NOTNULL", ROLE_COMPARE },
 	{ "NO_WRITE_TO_BINLOG", ROLE_NOISE },
@@ -106,11 +104,12 @@ static const Keyword keywords[] = {
 	{ "RETURNING", ROLE_END },
 	{ "RLIKE", ROLE_COMPARE },
 	{ "SESSION", ROLE_SCOPE },
-	{ "SET", ROLE_END },
+	{ "SET", ROLE_END | ROLE_SET },
 	{ "SIMILAR", ROLE_COMPARE },
 	{ "SOME", ROLE_VALUE },
+	{ "SQL_CALC_FOUND_ROWS", ROLE_VALUE },
+	{ "SQL_NO_CACHE", ROLE_VALUE },
 	{ "STRAIGHT_JOIN", ROLE_JOIN },
-	{ "SUM", ROLE_COUNTS },
 	{ "TABLE", ROLE_NOISE },
 	{ "TABLES", ROLE_NOISE },
 	{ "TEMP", ROLE_NOISE },
@@ -122,6 +121,7 @@ static const Keyword keywords[] = {
 	{ "USING", ROLE_USING },
 	{ "VALUES", ROLE_END },
 	{ "VERBOSE", ROLE_NOISE },
+	{ "WHEN", ROLE_VALUE },
 	{ "WHERE", ROLE_WHERE },
 	{ "WINDOW", ROLE_END },
 };
@@ -215,7 +215,7 @@ typedef struct {
 	gboolean is_fresh; /* nothing has been read yet */
 	gboolean expects;  /* the next name is a table */
 	gboolean is_list;  /* after a comma too */
-	gboolean is_outer; /* its columns and aggregates belong to the statement */
+	gboolean is_outer; /* its columns and items belong to the statement */
 } Frame;
 
 typedef struct {
@@ -231,6 +231,7 @@ typedef struct {
 	guint n_ctes;               /* MAX_CTES + 1: there were more */
 	guint n_ahead;              /* tables read before the target of a change was */
 	WpSqlName operand;          /* a column, if a comparison follows */
+	gboolean has_item;          /* a name of this item of SELECT or SET has been taken */
 	gboolean is_operand_closed; /* by a parenthesis: lower(email) = */
 } Reader;
 
@@ -337,6 +338,14 @@ add_table(Reader *r, const WpSqlName *name)
 		insert_name(r->found->tables, r->found->n_tables, WP_SQL_MAX_TABLES, at, name);
 }
 
+static void
+add_item(Reader *r, const WpSqlName *name)
+{
+	WpSqlStatement *found = r->found;
+	found->n_items =
+		insert_name(found->items, found->n_items, WP_SQL_MAX_ITEMS, found->n_items, name);
+}
+
 static WpSqlName
 token_name(const Reader *r)
 {
@@ -373,6 +382,13 @@ begin_clause(Reader *r, Frame *frame, Clause clause)
 	frame->clause = clause;
 	frame->expects = FALSE;
 	r->operand.length = 0;
+	r->has_item = FALSE;
+}
+
+static gboolean
+is_update(const Reader *r)
+{
+	return r->found->verb && strcmp(r->found->verb->word, "UPDATE") == 0;
 }
 
 /*
@@ -382,7 +398,8 @@ begin_clause(Reader *r, Frame *frame, Clause clause)
 static gboolean
 enter_clause(Reader *r, Frame *frame)
 {
-	if (is_word(r, "SELECT"))
+	gboolean is_set = (r->roles & ROLE_SET) && frame == r->frames && is_update(r);
+	if (is_word(r, "SELECT") || is_set)
 		begin_clause(r, frame, CLAUSE_LIST);
 	else if ((r->roles & ROLE_JOIN) && frame->clause == CLAUSE_TABLES)
 		expect_tables(frame, TRUE);
@@ -414,24 +431,22 @@ take_table(Reader *r, Frame *frame)
 	add_table(r, &name);
 }
 
+/* The first name in each item of a SELECT or SET list. */
 static void
-take_list_item(Reader *r, const Frame *frame)
+take_item(Reader *r, const Frame *frame)
 {
-	const Keyword *keyword = bsearch(r->keyword, keywords, G_N_ELEMENTS(keywords),
-					 sizeof keywords[0], compare_keyword);
+	const guint other =
+		ROLE_VALUE | ROLE_DISTINCT | ROLE_COMPARE | ROLE_NOISE | ROLE_JOIN | ROLE_CTE;
+	if (!frame->is_outer || r->has_item || (r->roles & other)) {
+		advance(r);
+		return;
+	}
 	WpSqlName name = read_name(r);
-	if (!frame->is_outer || !is_sign(r, '('))
+	if (is_sign(r, '*')) /* t.* */
 		return;
-	name.is_function = TRUE;
-	if (r->found->first.length == 0)
-		r->found->first = name;
-	if (!keyword || !(keyword->roles & ROLE_COUNTS))
-		return;
-	for (guint i = 0; i < r->found->n_aggregates; i++)
-		if (r->found->aggregates[i] == keyword->word)
-			return;
-	if (r->found->n_aggregates < WP_SQL_MAX_AGGREGATES)
-		r->found->aggregates[r->found->n_aggregates++] = keyword->word;
+	name.is_function = is_sign(r, '(');
+	r->has_item = TRUE;
+	add_item(r, &name);
 }
 
 static void
@@ -468,8 +483,6 @@ take_where_sign(Reader *r)
 	char sign = r->token.type == WP_SQL_SIGN ? r->token.text[0] : '\0';
 	if (sign != '\0' && memchr(compare_signs, sign, sizeof compare_signs))
 		take_column(r);
-	else if (sign == ':' && r->token.length == 2)
-		advance(r); /* column::type = */
 	else if (sign == ')' && !r->is_operand_closed)
 		r->is_operand_closed = TRUE;
 	else
@@ -478,10 +491,10 @@ take_where_sign(Reader *r)
 
 /* WITH [RECURSIVE] name [(columns)] AS (...), name AS (...) */
 static void
-take_cte(Reader *r)
+take_cte(Reader *r, const Frame *frame)
 {
 	WpSqlName name = token_name(r);
-	if (!(r->roles & ROLE_CTE))
+	if (frame->is_query && !(r->roles & ROLE_CTE))
 		r->n_ctes = insert_name(r->ctes, r->n_ctes, MAX_CTES, r->n_ctes, &name);
 	advance(r);
 }
@@ -524,15 +537,15 @@ static void
 read_query_word(Reader *r)
 {
 	Frame *frame = top(r);
+	if (enter_subquery(r, frame))
+		return;
 	const WpSqlVerb *verb = frame->clause == CLAUSE_WITH ? find_verb(r) : NULL;
 	if (verb && (verb->flags & WP_SQL_VERB_QUERY)) {
 		if (r->depth == 0)
 			r->found->verb = verb;
 		begin_query(r, frame, verb);
 	} else if (frame->clause == CLAUSE_WITH) {
-		take_cte(r);
-	} else if (enter_subquery(r, frame)) {
-		return;
+		take_cte(r, frame);
 	} else if (enter_clause(r, frame) || (frame->expects && (r->roles & ROLE_NOISE))) {
 		advance(r);
 	} else if (frame->expects) {
@@ -540,7 +553,7 @@ read_query_word(Reader *r)
 	} else if (frame->clause == CLAUSE_WHERE && frame->is_outer) {
 		take_where_word(r);
 	} else if (frame->clause == CLAUSE_LIST) {
-		take_list_item(r, frame);
+		take_item(r, frame);
 	} else {
 		advance(r);
 	}
@@ -560,16 +573,30 @@ open_frame(Reader *r)
 	*top(r) = frame;
 }
 
+/* A sign in a list, or a variable that is an item of it. */
+static void
+take_list_sign(Reader *r, const Frame *frame)
+{
+	if (is_sign(r, ',') && frame->is_query)
+		r->has_item = FALSE;
+	if (r->token.type != WP_SQL_VARIABLE || r->has_item)
+		return;
+	WpSqlName name = token_name(r);
+	r->has_item = TRUE;
+	add_item(r, &name);
+}
+
 /* Anything but words and names. */
 static void
 read_query_sign(Reader *r)
 {
 	Frame *frame = top(r);
 	frame->is_fresh = FALSE;
-	if (frame->clause == CLAUSE_LIST && frame->is_outer && r->found->first.length == 0 &&
-	    r->token.type == WP_SQL_VARIABLE)
-		r->found->first = token_name(r);
-	if (frame->clause == CLAUSE_WHERE && frame->is_outer)
+	if (frame->clause == CLAUSE_LIST && frame->is_outer)
+		take_list_sign(r, frame);
+	if (r->token.type == WP_SQL_SIGN && r->token.length == 2)
+		advance(r); /* value::type */
+	else if (frame->clause == CLAUSE_WHERE && frame->is_outer)
 		take_where_sign(r);
 	if (is_sign(r, '('))
 		open_frame(r);

@@ -38,21 +38,20 @@ typedef struct {
 	guint flags;
 } WpSqlVerb;
 
-#define WP_SQL_MAX_TABLES     4
-#define WP_SQL_MAX_COLUMNS    4
-#define WP_SQL_MAX_AGGREGATES 4
+#define WP_SQL_MAX_TABLES  4
+#define WP_SQL_MAX_COLUMNS 4
+#define WP_SQL_MAX_ITEMS   3
 
 typedef struct {
 	const WpSqlVerb *prefix; /* EXPLAIN, DECLARE; or NULL */
 	const WpSqlVerb *verb;   /* NULL where there is none that is known */
 	WpSqlName word;          /* the second word of SET, SHOW, CREATE, ...; or of no length */
 	WpSqlName tables[WP_SQL_MAX_TABLES];
-	WpSqlName columns[WP_SQL_MAX_COLUMNS];         /* that the outermost WHERE compares */
-	const char *aggregates[WP_SQL_MAX_AGGREGATES]; /* in capitals */
-	WpSqlName first; /* the first function or variable of a SELECT list; or of no length */
-	guint n_tables;  /* one over WP_SQL_MAX_TABLES: there were more; */
-	guint n_columns; /* so is this */
-	guint n_aggregates;
+	WpSqlName columns[WP_SQL_MAX_COLUMNS]; /* that the outermost WHERE compares */
+	WpSqlName items[WP_SQL_MAX_ITEMS];     /* the first name in each item of SELECT or SET */
+	guint n_tables;                        /* one over WP_SQL_MAX_TABLES: there were more; */
+	guint n_columns;                       /* so is this */
+	guint n_items;                         /* and this */
 } WpSqlStatement;
 
 /*

@@ -100,25 +100,25 @@ static const Row calls[] = {
 	  { OPENING, WP_C(SELECT_T), WP_S(COUNT COLUMN("\2") END("\3")),
 	    WP_S(VALUE("\4") END("\5")), WP_C(SELECT_T), WP_S(OK("\1")), WP_C(SELECT_T),
 	    WP_S(ERROR("\1")) },
-	  OPENED "C3 [4,4] mysql 20 SELECT t\nR3 [5,6] mysql 56 SELECT t ok\n"
-		 "C4 [7,7] mysql 20 SELECT t\nR4 [8,8] mysql 11 SELECT t ok\n"
-		 "C5 [9,9] mysql 20 SELECT t\nR5 [10,10] mysql 15 SELECT t error\n" },
+	  OPENED "C3 [4,4] mysql 20 SELECT t (a)\nR3 [5,6] mysql 56 SELECT t (a) ok\n"
+		 "C4 [7,7] mysql 20 SELECT t (a)\nR4 [8,8] mysql 11 SELECT t (a) ok\n"
+		 "C5 [9,9] mysql 20 SELECT t (a)\nR5 [10,10] mysql 15 SELECT t (a) error\n" },
 	{ "a result set without EOF",
 	  { 0 },
 	  { OPENING_NEW, WP_C(SELECT_T), WP_S(RESULT_NEW), WP_C(SELECT_T),
 	    WP_S(COUNT COLUMN("\2") END_OK("\3")) },
-	  OPENED "C3 [4,4] mysql 20 SELECT t\nR3 [5,5] mysql 49 SELECT t ok\n"
-		 "C4 [6,6] mysql 20 SELECT t\nR4 [7,7] mysql 43 SELECT t ok\n" },
+	  OPENED "C3 [4,4] mysql 20 SELECT t (a)\nR3 [5,5] mysql 49 SELECT t (a) ok\n"
+		 "C4 [6,6] mysql 20 SELECT t (a)\nR4 [7,7] mysql 43 SELECT t (a) ok\n" },
 	{ "several results are one return",
 	  { 0 },
 	  { OPENING, WP_C(SELECT_T),
 	    WP_S(OK_MORE("\1") "\1\0\0\2\1" COLUMN("\3") END("\4") VALUE("\5") END_MORE("\6")),
 	    WP_S(OK("\7")) },
-	  OPENED "C3 [4,4] mysql 20 SELECT t\nR3 [5,6] mysql 78 SELECT t ok\n" },
+	  OPENED "C3 [4,4] mysql 20 SELECT t (a)\nR3 [5,6] mysql 78 SELECT t (a) ok\n" },
 	{ "an error among the rows",
 	  { 0 },
 	  { OPENING, WP_C(SELECT_T), WP_S(COUNT COLUMN("\2") END("\3") VALUE("\4") ERROR("\5")) },
-	  OPENED "C3 [4,4] mysql 20 SELECT t\nR3 [5,5] mysql 62 SELECT t error\n" },
+	  OPENED "C3 [4,4] mysql 20 SELECT t (a)\nR3 [5,5] mysql 62 SELECT t (a) error\n" },
 	{ "progress is no error",
 	  { 0 },
 	  { OPENING, WP_C(ALTER_T), WP_S(PROGRESS("\1")), WP_S(PROGRESS("\2") OK("\3")) },
@@ -129,21 +129,23 @@ static const Row calls[] = {
 	    WP_C(EXECUTE_TYPES), WP_S(COUNT COLUMN("\2") END_CURSOR("\3")), WP_C(FETCH),
 	    WP_S(VALUE("\1") END("\2")), WP_C(LONG_DATA), WP_C(CLOSE), WP_C(EXECUTE),
 	    WP_S(ERROR("\1")) },
-	  OPENED "C3 [4,4] mysql 30 PREPARE SELECT t WHERE b\n"
-		 "R3 [5,5] mysql 88 PREPARE SELECT t WHERE b ok\n"
-		 "C4 [6,6] mysql 26 SELECT t WHERE b\nR4 [7,7] mysql 41 SELECT t WHERE b ok\n"
-		 "C5 [8,8] mysql 13 SELECT t WHERE b\nR5 [9,9] mysql 15 SELECT t WHERE b ok\n"
-		 "M6 [10,10] mysql 15 SEND_LONG_DATA unknown\nM7 [11,11] mysql 9 CLOSE unknown\n"
-		 "C8 [12,12] mysql 24 EXECUTE\nR8 [13,13] mysql 15 EXECUTE error\n" },
+	  OPENED
+	  "C3 [4,4] mysql 30 PREPARE SELECT t (a) WHERE b\n"
+	  "R3 [5,5] mysql 88 PREPARE SELECT t (a) WHERE b ok\n"
+	  "C4 [6,6] mysql 26 SELECT t (a) WHERE b\nR4 [7,7] mysql 41 SELECT t (a) WHERE b ok\n"
+	  "C5 [8,8] mysql 13 SELECT t (a) WHERE b\nR5 [9,9] mysql 15 SELECT t (a) WHERE b ok\n"
+	  "M6 [10,10] mysql 15 SEND_LONG_DATA unknown\nM7 [11,11] mysql 9 CLOSE unknown\n"
+	  "C8 [12,12] mysql 24 EXECUTE\nR8 [13,13] mysql 15 EXECUTE error\n" },
 	{ "prepare without EOF, without columns; execute what was prepared last, at once",
 	  { 0 },
 	  { OPENING_NEW, WP_C(PREPARE_T), WP_S(PREPARED COLUMN("\2") COLUMN("\3")),
 	    WP_C(PREPARE_T EXECUTE_LAST), WP_S(PREPARED_BARE OK("\1")) },
-	  OPENED "C3 [4,4] mysql 30 PREPARE SELECT t WHERE b\n"
-		 "R3 [5,5] mysql 70 PREPARE SELECT t WHERE b ok\n"
-		 "C4 [6,6] mysql 30 PREPARE SELECT t WHERE b\nC5 [6,6] mysql 14 SELECT t WHERE b\n"
-		 "R4 [7,7] mysql 16 PREPARE SELECT t WHERE b ok\n"
-		 "R5 [7,7] mysql 11 SELECT t WHERE b ok\n" },
+	  OPENED
+	  "C3 [4,4] mysql 30 PREPARE SELECT t (a) WHERE b\n"
+	  "R3 [5,5] mysql 70 PREPARE SELECT t (a) WHERE b ok\n"
+	  "C4 [6,6] mysql 30 PREPARE SELECT t (a) WHERE b\nC5 [6,6] mysql 14 SELECT t (a) WHERE b\n"
+	  "R4 [7,7] mysql 16 PREPARE SELECT t (a) WHERE b ok\n"
+	  "R5 [7,7] mysql 11 SELECT t (a) WHERE b ok\n" },
 	{ "a file is sent in between",
 	  { 0 },
 	  { OPENING, WP_C(LOAD_T), WP_S("\2\0\0\1\xfbx"), WP_C("\5\0\0\2data\n"), WP_C("\0\0\0\3"),
@@ -166,8 +168,8 @@ static const Row calls[] = {
 	    WP_S(OK("\1")) },
 	  "m1 [1,1] mysql 85 (greeting) ok setup\nC2 [2,2] mysql 41 (login) setup\n"
 	  "R2 [3,3] mysql 11 (login) ok setup\n"
-	  "C3 [4,4] mysql 22 SELECT t\nR3 [5,5] mysql 11 SELECT t ok\n"
-	  "C4 [6,6] mysql 33 SELECT t\nR4 [7,7] mysql 11 SELECT t ok\n" },
+	  "C3 [4,4] mysql 22 SELECT t (a)\nR3 [5,5] mysql 11 SELECT t (a) ok\n"
+	  "C4 [6,6] mysql 33 SELECT t (a)\nR4 [7,7] mysql 11 SELECT t (a) ok\n" },
 };
 
 /* The connection was open when the capture began: what was agreed on is not known. */
@@ -175,43 +177,43 @@ static const Row midstream[] = {
 	{ "queries",
 	  { .is_midstream = TRUE },
 	  { WP_C(SELECT_T), WP_S(RESULT), WP_C(SELECT_T), WP_S(RESULT_NEW) },
-	  "C1 [1,1] mysql 20 SELECT t\nR1 [2,2] mysql 56 SELECT t ok\n"
-	  "C2 [3,3] mysql 20 SELECT t\nR2 [4,4] mysql 49 SELECT t ok\n" },
+	  "C1 [1,1] mysql 20 SELECT t (a)\nR1 [2,2] mysql 56 SELECT t (a) ok\n"
+	  "C2 [3,3] mysql 20 SELECT t (a)\nR2 [4,4] mysql 49 SELECT t (a) ok\n" },
 	{ "definitions to an EOF, or to the next command",
 	  { .is_midstream = TRUE },
 	  { WP_C(PREPARE_T), WP_S(PREPARED COLUMN("\2") END("\3") COLUMN("\4")), WP_S(END("\5")),
 	    WP_C(EXECUTE), WP_S(OK("\1")) },
-	  "C1 [1,1] mysql 30 PREPARE SELECT t WHERE b\n"
-	  "R1 [2,3] mysql 88 PREPARE SELECT t WHERE b ok\n"
-	  "C2 [4,4] mysql 24 SELECT t WHERE b\nR2 [5,5] mysql 11 SELECT t WHERE b ok\n" },
+	  "C1 [1,1] mysql 30 PREPARE SELECT t (a) WHERE b\n"
+	  "R1 [2,3] mysql 88 PREPARE SELECT t (a) WHERE b ok\n"
+	  "C2 [4,4] mysql 24 SELECT t (a) WHERE b\nR2 [5,5] mysql 11 SELECT t (a) WHERE b ok\n" },
 	{ "the same without EOF",
 	  { .is_midstream = TRUE },
 	  { WP_C(PREPARE_T), WP_S(PREPARED COLUMN("\2") COLUMN("\3")), WP_C(EXECUTE),
 	    WP_S(OK("\1")), WP_C(PREPARE_T), WP_S(PREPARED COLUMN("\2") COLUMN("\3")), WP_S_FIN },
-	  "C1 [1,1] mysql 30 PREPARE SELECT t WHERE b\n"
-	  "R1 [2,2] mysql 70 PREPARE SELECT t WHERE b ok\n"
-	  "C2 [3,3] mysql 24 SELECT t WHERE b\nR2 [4,4] mysql 11 SELECT t WHERE b ok\n"
-	  "C3 [5,5] mysql 30 PREPARE SELECT t WHERE b\n"
-	  "R3 [6,6] mysql 70 PREPARE SELECT t WHERE b ok\n" },
+	  "C1 [1,1] mysql 30 PREPARE SELECT t (a) WHERE b\n"
+	  "R1 [2,2] mysql 70 PREPARE SELECT t (a) WHERE b ok\n"
+	  "C2 [3,3] mysql 24 SELECT t (a) WHERE b\nR2 [4,4] mysql 11 SELECT t (a) WHERE b ok\n"
+	  "C3 [5,5] mysql 30 PREPARE SELECT t (a) WHERE b\n"
+	  "R3 [6,6] mysql 70 PREPARE SELECT t (a) WHERE b ok\n" },
 };
 
 static const Row holes[] = {
 	{ "a lost call",
 	  { 0 },
 	  { OPENING, WP_C_HOLE(20), WP_S(RESULT), WP_C(SELECT_T), WP_S(RESULT) },
-	  OPENED "C3 [6,6] mysql 20 SELECT t\nR3 [7,7] mysql 56 SELECT t ok\n"
+	  OPENED "C3 [6,6] mysql 20 SELECT t (a)\nR3 [7,7] mysql 56 SELECT t (a) ok\n"
 		 "returns-orphan 1\nresyncs 1\n" },
 	{ "a lost return",
 	  { 0 },
 	  { OPENING, WP_C(SELECT_T), WP_S_HOLE(56), WP_C(SELECT_T), WP_S(RESULT) },
-	  OPENED "C3 [4,4] mysql 20 SELECT t\nC4 [6,6] mysql 20 SELECT t\n"
-		 "R4 [7,7] mysql 56 SELECT t ok\ncalls-unanswered 1\nresyncs 1\n" },
+	  OPENED "C3 [4,4] mysql 20 SELECT t (a)\nC4 [6,6] mysql 20 SELECT t (a)\n"
+		 "R4 [7,7] mysql 56 SELECT t (a) ok\ncalls-unanswered 1\nresyncs 1\n" },
 	{ "the end of a statement",
 	  { 0 },
 	  { OPENING, WP_C("\x26\0\0\0\3SELECT a FROM t WHERE "), WP_C_HOLE(15), WP_S(RESULT),
 	    WP_C(SELECT_T), WP_S(RESULT) },
-	  OPENED "C3 [4,4] mysql 42 SELECT t\nR3 [6,6] mysql 56 SELECT t ok\n"
-		 "C4 [7,7] mysql 20 SELECT t\nR4 [8,8] mysql 56 SELECT t ok\n" },
+	  OPENED "C3 [4,4] mysql 42 SELECT t (a)\nR3 [6,6] mysql 56 SELECT t (a) ok\n"
+		 "C4 [7,7] mysql 20 SELECT t (a)\nR4 [8,8] mysql 56 SELECT t (a) ok\n" },
 };
 
 static const Row hostile[] = {
@@ -326,8 +328,8 @@ START_TEST(continued_packets)
 		WP_S(OK("\1")),
 	};
 	g_autofree char *got = wp_decode_run(NULL, steps, G_N_ELEMENTS(steps));
-	ck_assert_str_eq(got, OPENED "C3 [4,4] mysql 16777224 SELECT t\n"
-				     "R3 [5,7] mysql 16777274 SELECT t ok\n"
+	ck_assert_str_eq(got, OPENED "C3 [4,4] mysql 16777224 SELECT t (a)\n"
+				     "R3 [5,7] mysql 16777274 SELECT t (a) ok\n"
 				     "C4 [8,8] mysql 5 PING\nR4 [9,9] mysql 11 PING ok\n");
 }
 END_TEST
@@ -373,15 +375,16 @@ START_TEST(compressed)
 		WP_C_BYTES(select, n_select),
 		WP_S_BYTES(rows, n_rows),
 	};
-	g_autofree char *expected = g_strdup_printf(
-		OPENED
-		"C3 [4,4] mysql %d PREPARE SELECT t WHERE b\n"
-		"R3 [5,5] mysql %d PREPARE SELECT t WHERE b ok\n"
-		"C4 [6,6] mysql %d SELECT t WHERE b\nR4 [7,8] mysql %d SELECT t WHERE b ok\n"
-		"M5 [9,9] mysql %d CLOSE unknown\n"
-		"C6 [10,10] mysql %d SELECT t WHERE b\nR6 [11,11] mysql %d SELECT t WHERE b ok\n",
-		(int)n_prepare, (int)n_prepared, (int)n_execute, (int)(n_rows + n_rest),
-		(int)n_close, (int)n_select, (int)n_rows);
+	g_autofree char *expected =
+		g_strdup_printf(OPENED "C3 [4,4] mysql %d PREPARE SELECT t (a) WHERE b\n"
+				       "R3 [5,5] mysql %d PREPARE SELECT t (a) WHERE b ok\n"
+				       "C4 [6,6] mysql %d SELECT t (a) WHERE b\nR4 [7,8] mysql %d "
+				       "SELECT t (a) WHERE b ok\n"
+				       "M5 [9,9] mysql %d CLOSE unknown\n"
+				       "C6 [10,10] mysql %d SELECT t (a) WHERE b\nR6 [11,11] mysql "
+				       "%d SELECT t (a) WHERE b ok\n",
+				(int)n_prepare, (int)n_prepared, (int)n_execute,
+				(int)(n_rows + n_rest), (int)n_close, (int)n_select, (int)n_rows);
 	wp_decode_check(NULL, steps, G_N_ELEMENTS(steps), expected);
 }
 END_TEST
@@ -394,12 +397,12 @@ START_TEST(tokens)
 		  { .show_tokens = TRUE, .is_midstream = TRUE },
 		  { WP_C(PREPARE_T), WP_S(PREPARED COLUMN("\2") END("\3") COLUMN("\4") END("\5")),
 		    WP_C(EXECUTE_TYPES), WP_S(OK("\1")), WP_C(EXECUTE), WP_S(OK("\1")) },
-		  "C1 [1,1] mysql 30 PREPARE SELECT t WHERE b tokens=0\n"
-		  "R1 [2,2] mysql 88 PREPARE SELECT t WHERE b ok tokens=0\n"
-		  "C2 [3,3] mysql 26 SELECT t WHERE b tokens=1\n"
-		  "R2 [4,4] mysql 11 SELECT t WHERE b ok tokens=0\n"
-		  "C3 [5,5] mysql 24 SELECT t WHERE b tokens=1\n"
-		  "R3 [6,6] mysql 11 SELECT t WHERE b ok tokens=0\n" },
+		  "C1 [1,1] mysql 30 PREPARE SELECT t (a) WHERE b tokens=0\n"
+		  "R1 [2,2] mysql 88 PREPARE SELECT t (a) WHERE b ok tokens=0\n"
+		  "C2 [3,3] mysql 26 SELECT t (a) WHERE b tokens=1\n"
+		  "R2 [4,4] mysql 11 SELECT t (a) WHERE b ok tokens=0\n"
+		  "C3 [5,5] mysql 24 SELECT t (a) WHERE b tokens=1\n"
+		  "R3 [6,6] mysql 11 SELECT t (a) WHERE b ok tokens=0\n" },
 		{ "of SQL",
 		  { .show_tokens = TRUE, .is_midstream = TRUE },
 		  { WP_C("\x2d\0\0\0\3INSERT INTO t9999 VALUES (\"ab12\", 'c\\'34', 5)") },

@@ -93,7 +93,7 @@ static const Row startup[] = {
 	  "C1 [1,1] pgsql 8 (gss) setup\nR1 [2,2] pgsql 1 (gss) ok setup\n"
 	  "C2 [3,3] pgsql 8 (ssl) setup\nR2 [4,4] pgsql 1 (ssl) ok setup\n"
 	  "C3 [5,5] pgsql 18 (startup) setup\nR3 [6,9] pgsql 59 (startup) ok setup\n"
-	  "C4 [10,10] pgsql 21 SELECT t\nR4 [11,11] pgsql 59 SELECT t ok\n"
+	  "C4 [10,10] pgsql 21 SELECT t (a)\nR4 [11,11] pgsql 59 SELECT t (a) ok\n"
 	  "M5 [12,12] pgsql 5 (terminate) unknown setup\n" },
 	{ "refused",
 	  { 0 },
@@ -115,19 +115,20 @@ static const Row calls[] = {
 	  { 0 },
 	  { OPENING, WP_C(SELECT_T), WP_S(COLUMNS), WP_S(ROW SELECT_1), WP_S(READY), WP_C(BEGIN),
 	    WP_S(DONE_TAG READY), WP_C(SELECT_T), WP_S(ERROR READY) },
-	  OPENED "C2 [3,3] pgsql 21 SELECT t\nR2 [4,6] pgsql 59 SELECT t ok\n"
+	  OPENED "C2 [3,3] pgsql 21 SELECT t (a)\nR2 [4,6] pgsql 59 SELECT t (a) ok\n"
 		 "C3 [7,7] pgsql 11 BEGIN\nR3 [8,8] pgsql 17 BEGIN ok\n"
-		 "C4 [9,9] pgsql 21 SELECT t\nR4 [10,10] pgsql 33 SELECT t error\n" },
+		 "C4 [9,9] pgsql 21 SELECT t (a)\nR4 [10,10] pgsql 33 SELECT t (a) error\n" },
 	{ "prepare, execute by name, close",
 	  { 0 },
 	  { OPENING, WP_C(PARSE_T DESCRIBE SYNC), WP_S(PARSED NO_DATA READY),
 	    WP_C(BIND_T EXECUTE SYNC), WP_S(BOUND ROW SELECT_1 READY), WP_C(CLOSE_T SYNC),
 	    WP_S(CLOSED READY), WP_C(BIND_T EXECUTE SYNC), WP_S(ERROR READY) },
-	  OPENED "C2 [3,3] pgsql 48 PREPARE SELECT t WHERE b\n"
-		 "R2 [4,4] pgsql 16 PREPARE SELECT t WHERE b ok\n"
-		 "C3 [5,5] pgsql 30 SELECT t WHERE b\nR3 [6,6] pgsql 37 SELECT t WHERE b ok\n"
-		 "C4 [7,7] pgsql 14 CLOSE\nR4 [8,8] pgsql 11 CLOSE ok\n"
-		 "C5 [9,9] pgsql 30 EXECUTE\nR5 [10,10] pgsql 33 EXECUTE error\n" },
+	  OPENED
+	  "C2 [3,3] pgsql 48 PREPARE SELECT t (a) WHERE b\n"
+	  "R2 [4,4] pgsql 16 PREPARE SELECT t (a) WHERE b ok\n"
+	  "C3 [5,5] pgsql 30 SELECT t (a) WHERE b\nR3 [6,6] pgsql 37 SELECT t (a) WHERE b ok\n"
+	  "C4 [7,7] pgsql 14 CLOSE\nR4 [8,8] pgsql 11 CLOSE ok\n"
+	  "C5 [9,9] pgsql 30 EXECUTE\nR5 [10,10] pgsql 33 EXECUTE error\n" },
 	{ "BEGIN before a statement says nothing of it",
 	  { 0 },
 	  { OPENING, WP_C(PARSE_BEGIN BIND EXECUTE PARSE_U BIND DESCRIBE EXECUTE SYNC),
@@ -150,13 +151,14 @@ static const Row calls[] = {
 	  { OPENING, WP_C(COPY_T), WP_S(COPY_IN), WP_C(DATA DATA), WP_C(DATA DONE),
 	    WP_S(COPY_1 READY), WP_C(SELECT_T), WP_S(RESULT READY) },
 	  OPENED "C2 [3,3] pgsql 23 COPY t\nR2 [4,7] pgsql 28 COPY t ok\n"
-		 "C3 [8,8] pgsql 21 SELECT t\nR3 [9,9] pgsql 59 SELECT t ok\n" },
+		 "C3 [8,8] pgsql 21 SELECT t (a)\nR3 [9,9] pgsql 59 SELECT t (a) ok\n" },
 	{ "COPY in by a statement: the Sync that ends it asks for nothing",
 	  { 0 },
 	  { OPENING, WP_C(PARSE_T BIND_T EXECUTE SYNC), WP_S(PARSED BOUND COPY_IN),
 	    WP_C(DATA DONE SYNC), WP_S(COPY_1 READY), WP_C(SYNC), WP_S(READY) },
-	  OPENED "C2 [3,3] pgsql 66 SELECT t WHERE b\nR2 [4,6] pgsql 38 SELECT t WHERE b ok\n"
-		 "C3 [7,7] pgsql 5 SYNC\nR3 [8,8] pgsql 6 SYNC ok\n" },
+	  OPENED
+	  "C2 [3,3] pgsql 66 SELECT t (a) WHERE b\nR2 [4,6] pgsql 38 SELECT t (a) WHERE b ok\n"
+	  "C3 [7,7] pgsql 5 SYNC\nR3 [8,8] pgsql 6 SYNC ok\n" },
 	{ "a function call",
 	  { 0 },
 	  { OPENING, WP_C(FUNCTION), WP_S("V\0\0\0\x08\xff\xff\xff\xff" READY) },
@@ -166,11 +168,11 @@ static const Row calls[] = {
 	  { OPENING, WP_S(PARAMETER NOTICE), WP_S(NOTIFIED), WP_C(SELECT_T), WP_S(NOTICE RESULT),
 	    WP_S(NOTIFIED READY), WP_S(FATAL) },
 	  OPENED "m2 [4,4] pgsql 20 NOTIFY jobs unknown\n"
-		 "C3 [5,5] pgsql 21 SELECT t\nR3 [6,7] pgsql 101 SELECT t ok\n" },
+		 "C3 [5,5] pgsql 21 SELECT t (a)\nR3 [6,7] pgsql 101 SELECT t (a) ok\n" },
 	{ "the server goes down while it works",
 	  { 0 },
 	  { OPENING, WP_C(SELECT_T), WP_S(FATAL), WP_S_FIN },
-	  OPENED "C2 [3,3] pgsql 21 SELECT t\nR2 [4,4] pgsql 27 SELECT t error\n" },
+	  OPENED "C2 [3,3] pgsql 21 SELECT t (a)\nR2 [4,4] pgsql 27 SELECT t (a) error\n" },
 	{ "a standby waits for changes",
 	  { 0 },
 	  { OPENING, WP_C("Q\0\0\0\x23START_REPLICATION SLOT s 0/4567\0"),
@@ -183,8 +185,8 @@ static const Row midstream[] = {
 	{ "queries",
 	  { .is_midstream = TRUE },
 	  { WP_C(SELECT_T), WP_S(RESULT READY), WP_C(SELECT_T), WP_S(RESULT READY) },
-	  "C1 [1,1] pgsql 21 SELECT t\nR1 [2,2] pgsql 59 SELECT t ok\n"
-	  "C2 [3,3] pgsql 21 SELECT t\nR2 [4,4] pgsql 59 SELECT t ok\n" },
+	  "C1 [1,1] pgsql 21 SELECT t (a)\nR1 [2,2] pgsql 59 SELECT t (a) ok\n"
+	  "C2 [3,3] pgsql 21 SELECT t (a)\nR2 [4,4] pgsql 59 SELECT t (a) ok\n" },
 	{ "a statement that was prepared before",
 	  { .is_midstream = TRUE },
 	  { WP_C(BIND_T EXECUTE SYNC), WP_S(BOUND ROW SELECT_1 READY) },
@@ -192,7 +194,7 @@ static const Row midstream[] = {
 	{ "and the client was taken for the server",
 	  { .is_midstream = TRUE, .is_swapped = TRUE, .port = 50000 },
 	  { WP_C(SELECT_T), WP_S(RESULT READY) },
-	  "c1 [1,1] pgsql 21 SELECT t\nr1 [2,2] pgsql 59 SELECT t ok\n" },
+	  "c1 [1,1] pgsql 21 SELECT t (a)\nr1 [2,2] pgsql 59 SELECT t (a) ok\n" },
 };
 
 /* Bytes are missing: nothing is paired across the hole. */
@@ -200,25 +202,25 @@ static const Row holes[] = {
 	{ "a lost call",
 	  { 0 },
 	  { OPENING, WP_C_HOLE(21), WP_S(RESULT READY), WP_C(SELECT_T), WP_S(RESULT READY) },
-	  OPENED "C2 [5,5] pgsql 21 SELECT t\nR2 [6,6] pgsql 59 SELECT t ok\n"
+	  OPENED "C2 [5,5] pgsql 21 SELECT t (a)\nR2 [6,6] pgsql 59 SELECT t (a) ok\n"
 		 "returns-orphan 1\nresyncs 1\n" },
 	{ "a lost return",
 	  { 0 },
 	  { OPENING, WP_C(SELECT_T), WP_S_HOLE(59), WP_C(SELECT_T), WP_S(RESULT READY) },
-	  OPENED "C2 [3,3] pgsql 21 SELECT t\nC3 [5,5] pgsql 21 SELECT t\n"
-		 "R3 [6,6] pgsql 59 SELECT t ok\n"
+	  OPENED "C2 [3,3] pgsql 21 SELECT t (a)\nC3 [5,5] pgsql 21 SELECT t (a)\n"
+		 "R3 [6,6] pgsql 59 SELECT t (a) ok\n"
 		 "calls-unanswered 1\nresyncs 1\n" },
 	{ "a hole in rows whose length is known is none to the decoder",
 	  { 0 },
 	  { OPENING, WP_C(SELECT_T), WP_S(COLUMNS "D\0\0\0\x6a\0\1\0\0\0\x60"), WP_S_HOLE(96),
 	    WP_S(SELECT_1 READY) },
-	  OPENED "C2 [3,3] pgsql 21 SELECT t\nR2 [4,6] pgsql 154 SELECT t ok\n" },
+	  OPENED "C2 [3,3] pgsql 21 SELECT t (a)\nR2 [4,6] pgsql 154 SELECT t (a) ok\n" },
 	{ "the end of a statement",
 	  { 0 },
 	  { OPENING, WP_C("Q\0\0\0\x28SELECT a FROM t WHERE "), WP_C_HOLE(14), WP_S(RESULT READY),
 	    WP_C(SELECT_T), WP_S(RESULT READY) },
-	  OPENED "C2 [3,3] pgsql 41 SELECT t\nR2 [5,5] pgsql 59 SELECT t ok\n"
-		 "C3 [6,6] pgsql 21 SELECT t\nR3 [7,7] pgsql 59 SELECT t ok\n" },
+	  OPENED "C2 [3,3] pgsql 41 SELECT t (a)\nR2 [5,5] pgsql 59 SELECT t (a) ok\n"
+		 "C3 [6,6] pgsql 21 SELECT t (a)\nR3 [7,7] pgsql 59 SELECT t (a) ok\n" },
 };
 
 /* Not PostgreSQL, or no longer: whatever comes of it, it ends, and reads nothing that is not there. */
@@ -325,8 +327,8 @@ START_TEST(tokens)
 		    WP_S(RESULT READY) },
 		  "C1 [1,1] pgsql 18 (startup) setup tokens=0\n"
 		  "R1 [2,2] pgsql 46 (startup) ok setup tokens=0\n"
-		  "C2 [3,3] pgsql 53 SELECT t WHERE b tokens=2\n"
-		  "R2 [4,4] pgsql 59 SELECT t WHERE b ok tokens=0\n" },
+		  "C2 [3,3] pgsql 53 SELECT t (a{}) WHERE b tokens=2\n"
+		  "R2 [4,4] pgsql 59 SELECT t (a{}) WHERE b ok tokens=0\n" },
 	};
 	check_rows(rows, G_N_ELEMENTS(rows));
 }
@@ -342,7 +344,7 @@ START_TEST(backslashes)
 		  WP_S(AUTH_OK "S\0\0\0\x24standard_conforming_strings\0off\0" KEY READY),
 		  WP_C("Q\0\0\0\x28SELECT a FROM t WHERE 'x\\' = y' = b\0") },
 		"C1 [1,1] pgsql 18 (startup) setup\nR1 [2,2] pgsql 65 (startup) ok setup\n"
-		"C2 [3,3] pgsql 41 SELECT t\ncalls-open 1\n",
+		"C2 [3,3] pgsql 41 SELECT t (a)\ncalls-open 1\n",
 	};
 	check_rows(&row, 1);
 }

@@ -27,28 +27,28 @@ check_rows(const Row *rows, gsize n, guint dialect)
 
 /* Both dialects agree. */
 static const Row queries[] = {
-	{ "SELECT a FROM users", "SELECT users" },
-	{ "select a from users u where id = 7", "SELECT users WHERE id" },
+	{ "SELECT a FROM users", "SELECT users (a)" },
+	{ "select a from users u where id = 7", "SELECT users (a) WHERE id" },
 	{ "SELECT * FROM users WHERE id=7;", "SELECT users WHERE id" },
 	{ "  \n\tSELECT\n*\nFROM\nusers  ", "SELECT users" },
-	{ "SELECT o.id FROM orders o JOIN users u ON o.uid = u.id", "SELECT orders,users" },
+	{ "SELECT o.id FROM orders o JOIN users u ON o.uid = u.id", "SELECT orders,users (id)" },
 	{ "SELECT 1 FROM a, b AS x, c LEFT JOIN d USING (id)", "SELECT a,b,c,d" },
 	{ "SELECT 1 FROM a, b, c, d, e, f", "SELECT a,b,c,d,..." },
 	{ "SELECT 1 FROM (a JOIN b ON a.i = b.i), c", "SELECT a,b,c" },
 	{ "SELECT 1 FROM a JOIN b USING (x, y) JOIN c USING (z)", "SELECT a,b,c" },
 	{ "SELECT 1 FROM a WHERE x IN (SELECT y FROM b WHERE z = 1)", "SELECT a,b WHERE x" },
-	{ "SELECT count(*) FROM (SELECT a FROM t WHERE b = 1) s", "SELECT t (count)" },
-	{ "SELECT sum(a), count(*), max(b), sum(c) FROM t", "SELECT t (sum,count,max)" },
-	{ "SELECT coalesce(max(id), 0) + 1 FROM t", "SELECT t (max)" },
-	{ "SELECT a FROM t UNION SELECT b FROM s", "SELECT t,s" },
-	{ "(SELECT a FROM t) UNION ALL (SELECT b FROM s)", "SELECT t,s" },
-	{ "SELECT a FROM shop.orders, hr.public.people", "SELECT orders,people" },
-	{ "SELECT a FROM t FOR UPDATE", "SELECT t" },
+	{ "SELECT count(*) FROM (SELECT a FROM t WHERE b = 1) s", "SELECT t (count())" },
+	{ "SELECT sum(a), count(*), max(b), sum(c) FROM t", "SELECT t (sum(),count(),max())" },
+	{ "SELECT coalesce(max(id), 0) + 1 FROM t", "SELECT t (coalesce())" },
+	{ "SELECT a FROM t UNION SELECT b FROM s", "SELECT t,s (a,b)" },
+	{ "(SELECT a FROM t) UNION ALL (SELECT b FROM s)", "SELECT t,s (a)" },
+	{ "SELECT a FROM shop.orders, hr.public.people", "SELECT orders,people (a)" },
+	{ "SELECT a FROM t FOR UPDATE", "SELECT t (a)" },
 	{ "SELECT a FROM t WHERE b = 1 GROUP BY c HAVING count(*) > 1 ORDER BY d LIMIT 3",
-	  "SELECT t WHERE b" },
+	  "SELECT t (a) WHERE b" },
 	{ "INSERT INTO t (a, b) VALUES (1, 'x')", "INSERT t" },
-	{ "INSERT INTO t SELECT a FROM s WHERE b = 1", "INSERT t,s WHERE b" },
-	{ "UPDATE t SET a = 1, b = 'x' WHERE c = 2 AND d = 3", "UPDATE t WHERE c,d" },
+	{ "INSERT INTO t SELECT a FROM s WHERE b = 1", "INSERT t,s (a) WHERE b" },
+	{ "UPDATE t SET a = 1, b = 'x' WHERE c = 2 AND d = 3", "UPDATE t (a,b) WHERE c,d" },
 	{ "DELETE FROM t WHERE a < 5", "DELETE t WHERE a" },
 	{ "TRUNCATE TABLE a, b", "TRUNCATE a,b" },
 	{ "WITH r AS (SELECT 1 FROM a) SELECT * FROM r, b", "SELECT a,b" },
@@ -56,7 +56,7 @@ static const Row queries[] = {
 	  "SELECT t" },
 	{ "WITH RECURSIVE r AS (SELECT 1 FROM a UNION ALL SELECT 2 FROM r) SELECT * FROM r",
 	  "SELECT a" },
-	{ "WITH r AS (SELECT 1 FROM a) UPDATE b SET c = 1 WHERE d = 2", "UPDATE b,a WHERE d" },
+	{ "WITH r AS (SELECT 1 FROM a) UPDATE b SET c = 1 WHERE d = 2", "UPDATE b,a (c) WHERE d" },
 	{ "WITH r AS (SELECT id FROM a) DELETE FROM b WHERE id IN (SELECT id FROM r)",
 	  "DELETE b,a WHERE id" },
 	{ "CREATE TABLE t (a int)", "CREATE TABLE t" },
@@ -77,7 +77,7 @@ static const Row queries[] = {
 	{ "SET autocommit = 0", "SET autocommit" },
 	{ "SET SESSION search_path = 'x'", "SET search_path" },
 	{ "SHOW VARIABLES LIKE 'x%'", "SHOW variables" },
-	{ "EXPLAIN SELECT a FROM t", "EXPLAIN SELECT t" },
+	{ "EXPLAIN SELECT a FROM t", "EXPLAIN SELECT t (a)" },
 	{ "PREPARE p AS SELECT 1", "PREPARE p" },
 	{ "EXECUTE p (1)", "EXECUTE p" },
 	{ "SELECT now()", "SELECT now()" },
@@ -92,7 +92,7 @@ static const Row queries[] = {
 	{ "SELECT", "SELECT" },
 	{ "SELECT (((((", "SELECT" },
 	{ "SELECT a FROM", "SELECT" },
-	{ "SELECT a FROM t)))) WHERE a = 1", "SELECT t WHERE a" },
+	{ "SELECT a FROM t)))) WHERE a = 1", "SELECT t (a) WHERE a" },
 };
 
 /* What a WHERE compares, and what it does not. */
@@ -113,32 +113,45 @@ static const Row filters[] = {
 	{ "SELECT 1 FROM t WHERE a=1 AND b=2 AND c=3 AND d=4 AND e=5",
 	  "SELECT t WHERE a,b,c,d,..." },
 	{ "SELECT a IS DISTINCT FROM b FROM t WHERE c IS NOT DISTINCT FROM d AND e = 1",
-	  "SELECT t WHERE c,e" },
-	{ "SELECT EXTRACT(YEAR FROM x) FROM t", "SELECT t" },
-	{ "SELECT substring(a FROM 2 FOR 3), trim(both 'x' from b) FROM t", "SELECT t" },
+	  "SELECT t (a) WHERE c,e" },
+	{ "SELECT EXTRACT(YEAR FROM x) FROM t", "SELECT t (extract())" },
+	{ "SELECT substring(a FROM 2 FOR 3), trim(both 'x' from b) FROM t",
+	  "SELECT t (substring(),trim())" },
+};
+
+/* What is read or set, item by item. */
+static const Row items[] = {
+	{ "SELECT a, b.c, d AS e, f FROM t", "SELECT t (a,c,d,...)" },
+	{ "SELECT *, t.*, 1, 'x' FROM t", "SELECT t" },
+	{ "SELECT DISTINCT a, CASE WHEN b THEN 1 END, NOT c FROM t", "SELECT t (a,b,c)" },
+	{ "SELECT (a + b) * c, f(g, h), (SELECT i FROM s) FROM t", "SELECT s,t (a,f())" },
+	{ "SELECT id, count(DISTINCT x) FROM t GROUP BY id", "SELECT t (id,count())" },
+	{ "UPDATE t SET a = b + 1, c = f(d, e) WHERE g = 1", "UPDATE t (a,c) WHERE g" },
+	{ "WITH r (x, y) AS (SELECT a, b FROM t) SELECT x FROM r", "SELECT t (x)" },
+	{ "WITH r (t) AS (SELECT 1) SELECT a FROM t", "SELECT t (a)" },
 };
 
 static const Row postgres[] = {
 	{ "SELECT \"u\".\"id\" FROM \"public\".\"Users\" AS \"u\" WHERE (\"u\".\"id\" = $1)",
-	  "SELECT Users WHERE id" },
-	{ "SELECT a FROM Users WHERE Id = $1 AND b = $2", "SELECT users WHERE id,b" },
-	{ "SELECT a FROM \"order items\"", "SELECT order items" },
-	{ "SELECT a FROM t WHERE id::text = $1", "SELECT t WHERE id" },
-	{ "SELECT a FROM t WHERE tags @> $1 AND name ~ 'x'", "SELECT t WHERE tags,name" },
+	  "SELECT Users (id) WHERE id" },
+	{ "SELECT a FROM Users WHERE Id = $1 AND b = $2", "SELECT users (a) WHERE id,b" },
+	{ "SELECT a FROM \"order items\"", "SELECT order items (a)" },
+	{ "SELECT a FROM t WHERE id::text = $1", "SELECT t (a) WHERE id" },
+	{ "SELECT a FROM t WHERE tags @> $1 AND name ~ 'x'", "SELECT t (a) WHERE tags,name" },
 	{ "SELECT nextval('s')", "SELECT nextval()" },
 	{ "SELECT * FROM generate_series(1, 9) g, t", "SELECT generate_series(),t" },
 	{ "SELECT * FROM t, LATERAL (SELECT 1 FROM s WHERE x = t.y) l", "SELECT t,s" },
 	{ "SELECT * FROM ONLY t", "SELECT t" },
 	{ "INSERT INTO t VALUES ($1) ON CONFLICT (a) DO UPDATE SET b = 1 RETURNING id",
 	  "INSERT t" },
-	{ "UPDATE t SET a = s.a FROM s WHERE t.id = s.id", "UPDATE t,s WHERE id" },
+	{ "UPDATE t SET a = s.a FROM s WHERE t.id = s.id", "UPDATE t,s (a) WHERE id" },
 	{ "DELETE FROM t USING s WHERE t.id = s.id", "DELETE t,s WHERE id" },
 	{ "WITH m AS (DELETE FROM a RETURNING *) INSERT INTO b SELECT * FROM m", "INSERT b,a" },
 	{ "MERGE INTO t USING s ON t.i = s.i WHEN MATCHED THEN UPDATE SET a = 1", "MERGE t,s" },
 	{ "COPY t (a, b) FROM STDIN", "COPY t" },
 	{ "COPY (SELECT a FROM t WHERE b = 1) TO STDOUT", "COPY t" },
 	{ "LISTEN c", "LISTEN c" },
-	{ "DECLARE c CURSOR WITH HOLD FOR SELECT a FROM t", "DECLARE SELECT t" },
+	{ "DECLARE c CURSOR WITH HOLD FOR SELECT a FROM t", "DECLARE SELECT t (a)" },
 	{ "FETCH 100 FROM c", "FETCH" },
 	{ "END", "COMMIT" },
 	{ "ABORT", "ROLLBACK" },
@@ -147,23 +160,23 @@ static const Row postgres[] = {
 	{ "DO $$ BEGIN UPDATE secret SET a = 1; END $$", "DO" },
 	{ "CREATE FUNCTION f() RETURNS int AS $$ SELECT 1 FROM t; $$ LANGUAGE sql",
 	  "CREATE FUNCTION f" },
-	{ "EXPLAIN (ANALYZE, BUFFERS) SELECT a FROM t", "EXPLAIN SELECT t" },
+	{ "EXPLAIN (ANALYZE, BUFFERS) SELECT a FROM t", "EXPLAIN SELECT t (a)" },
 	{ "DISCARD ALL", "DISCARD ALL" },
-	{ "SELECT a # b FROM t", "SELECT t" },
+	{ "SELECT a # b FROM t", "SELECT t (a)" },
 	{ "START_REPLICATION SLOT s LOGICAL 0/0", "START_REPLICATION" },
 };
 
 static const Row mysql[] = {
-	{ "SELECT a FROM `shop`.`Order` WHERE `id` = 5", "SELECT Order WHERE id" },
-	{ "SELECT SQL_NO_CACHE a FROM t", "SELECT t" },
+	{ "SELECT a FROM `shop`.`Order` WHERE `id` = 5", "SELECT Order (a) WHERE id" },
+	{ "SELECT SQL_NO_CACHE a FROM t", "SELECT t (a)" },
 	{ "INSERT IGNORE INTO t SET a = 1", "INSERT t" },
 	{ "INSERT t VALUES (1) ON DUPLICATE KEY UPDATE a = 2", "INSERT t" },
 	{ "REPLACE INTO t VALUES (1)", "REPLACE t" },
-	{ "UPDATE LOW_PRIORITY t, s SET t.a = 1 WHERE t.i = s.i", "UPDATE t,s WHERE i" },
+	{ "UPDATE LOW_PRIORITY t, s SET t.a = 1 WHERE t.i = s.i", "UPDATE t,s (a) WHERE i" },
 	{ "DELETE u FROM users u JOIN s ON u.i = s.i WHERE s.a = 1", "DELETE users,s WHERE a" },
-	{ "SELECT a FROM t WHERE b IN (REPLACE(c, 'x', 'y')) AND d = 1", "SELECT t WHERE b,d" },
-	{ "SELECT a INTO OUTFILE '/x' FROM t", "SELECT t" },
-	{ "SELECT a INTO @x FROM t", "SELECT t" },
+	{ "SELECT a FROM t WHERE b IN (REPLACE(c, 'x', 'y')) AND d = 1", "SELECT t (a) WHERE b,d" },
+	{ "SELECT a INTO OUTFILE '/x' FROM t", "SELECT t (a)" },
+	{ "SELECT a INTO @x FROM t", "SELECT t (a)" },
 	{ "SELECT @@version_comment LIMIT 1", "SELECT @@version_comment" },
 	{ "SET @@session.autocommit = 1", "SET @@session.autocommit" },
 	{ "SET NAMES utf8mb4", "SET names" },
@@ -171,29 +184,29 @@ static const Row mysql[] = {
 	{ "LOAD DATA LOCAL INFILE '/x' INTO TABLE t", "LOAD t" },
 	{ "LOCK TABLES a READ, b WRITE", "LOCK a,b" },
 	{ "/*!40101 SET NAMES utf8 */", "SET names" },
-	{ "SELECT /*! STRAIGHT_JOIN */ a FROM t", "SELECT t" },
-	{ "SELECT a FROM t # b\nWHERE c = 1", "SELECT t WHERE c" },
-	{ "SELECT a--1 FROM t", "SELECT t" },
+	{ "SELECT /*! STRAIGHT_JOIN */ a FROM t", "SELECT t (a)" },
+	{ "SELECT a FROM t # b\nWHERE c = 1", "SELECT t (a) WHERE c" },
+	{ "SELECT a--1 FROM t", "SELECT t (a)" },
 	{ "USE shop", "USE" },
 };
 
 static const Row names[] = {
-	{ "SELECT a FROM orders_2024", "SELECT orders_{}" },
-	{ "SELECT a FROM orders_2024_07, log_1_old", "SELECT orders_{}_{},log_{}_old" },
-	{ "SELECT a FROM sbtest12 WHERE c1 = 2", "SELECT sbtest{} WHERE c{}" },
-	{ "SELECT a FROM oauth2_tokens", "SELECT oauth2_tokens" },
-	{ "SELECT a FROM tmp_0123abcd4567ef89", "SELECT tmp_{}" },
-	{ "SELECT a FROM deadbeef, facade", "SELECT deadbeef,facade" },
-	{ "SELECT a FROM p20240701x", "SELECT p{}x" },
-	{ "SELECT a FROM t\xc3\xa4g", "SELECT t??g" },
+	{ "SELECT a FROM orders_2024", "SELECT orders_{} (a)" },
+	{ "SELECT a FROM orders_2024_07, log_1_old", "SELECT orders_{}_{},log_{}_old (a)" },
+	{ "SELECT a FROM sbtest12 WHERE c1 = 2", "SELECT sbtest{} (a) WHERE c{}" },
+	{ "SELECT a FROM oauth2_tokens", "SELECT oauth2_tokens (a)" },
+	{ "SELECT a FROM tmp_0123abcd4567ef89", "SELECT tmp_{} (a)" },
+	{ "SELECT a FROM deadbeef, facade", "SELECT deadbeef,facade (a)" },
+	{ "SELECT a FROM p20240701x", "SELECT p{}x (a)" },
+	{ "SELECT a FROM t\xc3\xa4g", "SELECT t??g (a)" },
 	{ "EXECUTE pdo_stmt_00000003", "EXECUTE pdo_stmt_{}" },
 	{ "SELECT a FROM aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee",
-	  "SELECT aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd" },
+	  "SELECT aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd (a)" },
 };
 
 /* The first statement that is no setting or bracket; "; ..." where there is another such. */
 static const Row several[] = {
-	{ "BEGIN; UPDATE t SET a = 1; COMMIT", "UPDATE t" },
+	{ "BEGIN; UPDATE t SET a = 1; COMMIT", "UPDATE t (a)" },
 	{ "SET x = 1; SET y = 2", "SET x" },
 	{ "SELECT 1 FROM a; SELECT 2 FROM b; SELECT 3 FROM c", "SELECT a; ..." },
 	{ "SELECT 1 FROM a; ; -- end", "SELECT a" },
@@ -207,6 +220,8 @@ START_TEST(statements)
 	check_rows(queries, G_N_ELEMENTS(queries), WP_SQL_MYSQL);
 	check_rows(filters, G_N_ELEMENTS(filters), WP_SQL_POSTGRES);
 	check_rows(filters, G_N_ELEMENTS(filters), WP_SQL_MYSQL);
+	check_rows(items, G_N_ELEMENTS(items), WP_SQL_POSTGRES);
+	check_rows(items, G_N_ELEMENTS(items), WP_SQL_MYSQL);
 	check_rows(names, G_N_ELEMENTS(names), WP_SQL_POSTGRES);
 	check_rows(several, G_N_ELEMENTS(several), WP_SQL_POSTGRES);
 	check_rows(several, G_N_ELEMENTS(several), WP_SQL_MYSQL);
@@ -313,7 +328,7 @@ START_TEST(long_statements)
 	ck_assert_str_eq(label, "SELECT");
 	g_string_erase(sql, 8, (gssize)(list - 8) / 2 * 2 - 200);
 	wp_label_sql(sql->str, sql->len, WP_SQL_MYSQL, label, sizeof label, NULL);
-	ck_assert_str_eq(label, "SELECT orders WHERE b");
+	ck_assert_str_eq(label, "SELECT orders (a) WHERE b");
 }
 END_TEST
 
