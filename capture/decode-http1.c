@@ -48,7 +48,7 @@ typedef enum {
 	NOTE_PLAIN = 1,
 	NOTE_HEAD,
 	NOTE_TUNNEL,    /* CONNECT */
-	NOTE_TUNNEL_TLS /* CONNECT to port 443 */
+	NOTE_TUNNEL_TLS /* CONNECT to a port of HTTPS */
 } Note;
 
 typedef struct {
@@ -78,9 +78,10 @@ note_of_request(const char *line, const WpHttp1Request *request)
 		return NOTE_HEAD;
 	if (!is_method(line, request, "CONNECT"))
 		return NOTE_PLAIN;
+	/* 443, 8443, 6443 */
 	gsize n = request->target_length;
-	return n > 4 && memcmp(request->target + n - 4, ":443", 4) == 0 ? NOTE_TUNNEL_TLS
-									: NOTE_TUNNEL;
+	return n > 3 && memcmp(request->target + n - 3, "443", 3) == 0 ? NOTE_TUNNEL_TLS
+								       : NOTE_TUNNEL;
 }
 
 static void
