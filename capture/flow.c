@@ -36,6 +36,9 @@
 /* Copies of waiting segments in all flows together. */
 #define MAX_HELD_BYTES (24 * 1024 * 1024)
 
+/* A flow that was silent for so long when the capture ended is taken to be over. */
+#define IN_USE SEC
+
 /* Positions in the lists are only brought up to date when they are older than this. */
 #define ACTIVITY_GRAIN SEC
 
@@ -74,6 +77,8 @@ typedef struct {
 	Link waiting;
 	gint64 listed_ns;   /* activity, to ACTIVITY_GRAIN */
 	gint64 deadline_ns; /* of the wait */
+	gint64 last_ns;     /* the latest segment */
+	guint64 segments;   /* TCP, seen or found missing */
 	guint32 number;
 	guint32 nodes[2]; /* by side; valid with has_nodes */
 	guint8 tap;
@@ -243,9 +248,29 @@ flush_counts(WpFlows *flows, Flow *flow)
 				.lost = n->lost_segments,
 			};
 			wp_loss_add(flows->loss, flow->nodes[side], flow->nodes[!side], &sample);
+			flow->segments += sample.segments + sample.lost;
 		}
 		*n = (WpHalfCounts){ 0 };
 	}
+}
+
+/* For the loss estimate; FLOW's counts are flushed. */
+static void
+judge_loss(WpFlows *flows, const Flow *flow)
+{
+	WpEndpoint server = wp_flow_key_endpoint(&flow->key, !flow->client);
+	const WpReassembly *tcp = &flow->tcp;
+	WpLossFlow sample = {
+		.client = flow->nodes[flow->client],
+		.server = flow->nodes[!flow->client],
+		.port = server.port,
+		.segments = flow->segments,
+		.has_begin = flow->from_start,
+		.has_end = flow->was_reset || tcp->half[0].has_fin || tcp->half[1].has_fin,
+	};
+	/* One that is still in use has no end either, but lacks nothing. */
+	if (sample.has_end || flows->now_ns - flow->last_ns > IN_USE)
+		wp_loss_add_flow(flows->loss, &sample);
 }
 
 static void
@@ -329,6 +354,8 @@ end_flow(WpFlows *flows, Flow *flow, WpFinish how)
 	g_clear_pointer(&flow->stream, wp_stream_free);
 	count_flow(flows, flow);
 	flush_counts(flows, flow);
+	if (flow->has_nodes && !wp_flow_key_is_udp(&flow->key))
+		judge_loss(flows, flow);
 	flow->is_over = TRUE;
 }
 
@@ -510,6 +537,7 @@ add_tcp(WpFlows *flows, const WpFlowKey *key, guint side, const WpSegment *segme
 		return;
 	if (segment->flags & WP_TCP_SYN)
 		take_syn(flow, side, segment);
+	flow->last_ns = flows->now_ns;
 	wp_reassembly_add(&flows->env, &flow->tcp, side, segment);
 	if (flow->list_name == LIST_ENDED && (flow->is_answered || segment->length))
 		set_list(flows, flow, LIST_OPEN);

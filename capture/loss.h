@@ -22,12 +22,28 @@ typedef struct {
 	guint64 lost;     /* segments found missing */
 } WpLossSample;
 
+/* What one flow showed in both directions, when it is over. */
+typedef struct {
+	guint32 client;     /* node */
+	guint32 server;     /* node */
+	guint16 port;       /* of the server */
+	guint64 segments;   /* seen or found missing */
+	gboolean has_begin; /* it was seen to open: nothing can be missing before */
+	gboolean has_end;   /* a FIN or reset was seen: nothing can be missing behind */
+} WpLossFlow;
+
 /* (transfer full) */
 WpLoss *wp_loss_new(void);
 void wp_loss_free(WpLoss *loss);
 
 /* Adds SAMPLE, sent by node SENDER to node RECEIVER. */
 void wp_loss_add(WpLoss *loss, guint32 sender, guint32 receiver, const WpLossSample *sample);
+
+/*
+ * Adds a flow that is over. Segments lost with the opening or the close of a flow leave no hole; what a
+ * flow without begin or end lacks is judged by whole flows to the same server.
+ */
+void wp_loss_add_flow(WpLoss *loss, const WpLossFlow *flow);
 
 /*
  * The share of all packets that is missing, 0 to 1; 0 where nothing shows a loss. PACKETS: how many
@@ -38,7 +54,7 @@ double wp_loss_share(const WpLoss *loss);
 /*
  * Adds the estimate to COUNTERS: WP_COUNT_LOST_PACKETS per pair, and in total for PACKETS packets seen.
  */
-void wp_loss_count(const WpLoss *loss, guint64 packets, WpCounters *counters);
+void wp_loss_count(WpLoss *loss, guint64 packets, WpCounters *counters);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpLoss, wp_loss_free)
 

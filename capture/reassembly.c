@@ -21,6 +21,12 @@
 /* So many segments of a direction tell what sizes it sends. */
 #define KNOWN_SIZES 16
 
+/* So many are enough, and fit 16 bits. */
+#define MANY_SIZES 60000
+
+/* A size that fewer than one in so many segments have is hardly that of a single lost one. */
+#define RARE_SIZE 32
+
 /* A reset so little behind what was seen is believed: its sender may not know of its own data. */
 #define RESET_BEHIND 65535
 
@@ -77,6 +83,12 @@ stamp_of(const WpReassembly *flow, guint side, const Piece *piece)
 	return stamp;
 }
 
+static guint
+size_class(guint64 length)
+{
+	return length > 1 ? MIN(g_bit_storage(length - 1), WP_REASSEMBLY_SIZES - 1) : 0;
+}
+
 static void
 note_size(WpReassemblyEnv *env, WpHalf *half, guint32 length)
 {
@@ -84,12 +96,15 @@ note_size(WpReassemblyEnv *env, WpHalf *half, guint32 length)
 		return;
 	half->largest = MAX(half->largest, length);
 	env->largest = MAX(env->largest, length);
+	half->sizes[size_class(length)]++;
 	half->n_bytes += length;
 	half->n_sizes++;
-	if (half->n_sizes == 1u << 20) { /* the mean follows the traffic, and nothing overflows */
-		half->n_sizes /= 2;
-		half->n_bytes /= 2;
-	}
+	if (half->n_sizes < MANY_SIZES)
+		return;
+	half->n_sizes /= 2; /* the sizes follow the traffic, and nothing overflows */
+	half->n_bytes /= 2;
+	for (gsize i = 0; i < G_N_ELEMENTS(half->sizes); i++)
+		half->sizes[i] /= 2;
 }
 
 /* Hands over PIECE, which begins at `next`. */
@@ -282,8 +297,9 @@ drain(WpReassemblyEnv *env, WpReassembly *flow)
 /*
  * How many segments were lost in the hole from `next` to END. Certain: one, one more for each
  * acknowledgement inside, and as many as it takes at the largest size. A direction that has shown
- * little itself may send the largest that any flow did; of one that has shown enough, the mean size
- * tells more about a long hole.
+ * little itself may send the largest that any flow did. Of one that has shown enough, the mean size
+ * tells more about a hole longer than it ever sends, or of a size that it does not send: those are
+ * several at once.
  */
 static guint32
 estimate_lost(const WpReassemblyEnv *env, const WpHalf *half, guint64 end)
@@ -294,7 +310,8 @@ estimate_lost(const WpReassemblyEnv *env, const WpHalf *half, guint64 end)
 	if (half->n_sizes < KNOWN_SIZES)
 		largest = MAX(USUAL_SEGMENT, env->largest);
 	n = MAX(n, (length + largest - 1) / largest);
-	if (half->n_sizes >= KNOWN_SIZES && length > 2 * largest)
+	if (half->n_sizes >= KNOWN_SIZES &&
+	    (length > 2 * largest || half->sizes[size_class(length)] * RARE_SIZE < half->n_sizes))
 		n = MAX(n, length * half->n_sizes / half->n_bytes);
 	return (guint32)MIN(n, G_MAXUINT32 / 2);
 }

@@ -43,6 +43,9 @@
  */
 #define WP_REASSEMBLY_FAR (16 * 1024 * 1024)
 
+/* Classes of segment sizes, each twice as large as the one before: up to 1, 2, 4, ... 65536 bytes. */
+#define WP_REASSEMBLY_SIZES 17
+
 typedef struct WpHeldSegment WpHeldSegment;
 typedef struct WpReassembly WpReassembly;
 typedef struct WpReassemblyEnv WpReassemblyEnv;
@@ -75,8 +78,9 @@ typedef struct {
 	guint32 held_bytes;
 	guint16 n_held;
 	guint32 largest; /* payload of the largest segment */
-	guint32 n_sizes; /* segments and bytes seen so far: the mean size */
+	guint32 n_sizes; /* segments and bytes seen lately: the mean size */
 	guint64 n_bytes;
+	guint16 sizes[WP_REASSEMBLY_SIZES]; /* those segments by size class */
 	WpHalfCounts counts;
 	guint is_known : 1; /* origin and next are valid */
 	guint is_seen : 1;  /* this side sent at least one packet */

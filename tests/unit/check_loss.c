@@ -71,4 +71,51 @@ START_TEST(all_lost)
 }
 END_TEST
 
-WP_SUITE("loss", none, share, pairs, all_lost)
+/* 100 whole flows of 5 segments; five cut short lack 20 segments, if anything is lost at all. */
+START_TEST(cut_flows)
+{
+	for (guint lost = 0; lost <= 1; lost++) {
+		g_autoptr(WpLoss) loss = wp_loss_new();
+		g_autoptr(WpCounters) counters = wp_counters_new();
+		WpLossFlow flow = { .client = 0,
+				    .server = 1,
+				    .port = 80,
+				    .segments = 5,
+				    .has_begin = TRUE,
+				    .has_end = TRUE };
+		for (guint i = 0; i < 100; i++)
+			wp_loss_add_flow(loss, &flow);
+		flow.segments = 1;
+		for (guint i = 0; i < 5; i++) {
+			flow.has_begin = i & 1;
+			flow.has_end = !flow.has_begin;
+			wp_loss_add_flow(loss, &flow);
+		}
+		flow.has_begin = flow.has_end = FALSE; /* in use all the time */
+		wp_loss_add_flow(loss, &flow);
+		wp_loss_add(loss, 0, 1,
+			    &(WpLossSample){ .packets = 1000, .segments = 500, .lost = lost });
+		wp_loss_count(loss, 1000, counters);
+		ck_assert_double_eq_tol(wp_loss_share(loss), lost ? 21. / 521 : 0, 1e-9);
+	}
+}
+END_TEST
+
+/* To a server of long flows one that is still open lacks nothing. */
+START_TEST(long_flows)
+{
+	g_autoptr(WpLoss) loss = wp_loss_new();
+	g_autoptr(WpCounters) counters = wp_counters_new();
+	WpLossFlow flow = { .segments = 500, .has_begin = TRUE, .has_end = TRUE };
+	for (guint i = 0; i < 100; i++)
+		wp_loss_add_flow(loss, &flow);
+	flow.has_end = FALSE;
+	flow.segments = 2;
+	wp_loss_add_flow(loss, &flow);
+	wp_loss_add(loss, 0, 1, &(WpLossSample){ .packets = 100, .segments = 99, .lost = 1 });
+	wp_loss_count(loss, 100, counters);
+	ck_assert_double_eq_tol(wp_loss_share(loss), 0.01, 1e-9);
+}
+END_TEST
+
+WP_SUITE("loss", cut_flows, long_flows, none, share, pairs, all_lost)

@@ -651,8 +651,8 @@ START_TEST(lost_segments_by_size)
 		guint n_seen; /* segments of 100 bytes before the hole */
 		guint hole;
 		guint lost;
-	} rows[] = { { 3, 100, 1 },  { 3, 1448, 1 }, { 3, 1449, 2 },
-		     { 20, 100, 1 }, { 20, 101, 2 }, { 20, 1000, 10 } };
+	} rows[] = { { 3, 100, 1 },  { 3, 1448, 1 },   { 3, 1449, 2 }, { 20, 100, 1 },
+		     { 20, 101, 2 }, { 20, 1000, 10 }, { 20, 65, 1 },  { 20, 60, 1 } };
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		char step[64];
 		Fixture f;
