@@ -1,0 +1,236 @@
+/* Options of inference, engines' own included, and the chain of its stages. */
+#include "report/analysis.h"
+
+#include <string.h>
+
+#include "report/error.h"
+
+static const char *const client_choices[] = { "auto", "keep", NULL };
+static const char *const pattern_choices[] = { "label", "node", NULL };
+
+static void
+list_engines(WpOut *out)
+{
+	for (const WpEngine *const *e = wp_engines; *e; e++)
+		wp_out_printf(out, "%-12s%s\n", (*e)->name, (*e)->summary);
+}
+
+#define AT(member) .offset = offsetof(WpAnalysisOptions, member)
+
+static const WpOption selection_table[] = {
+	{ .name = "where",
+	  .kind = WP_OPT_TEXT,
+	  AT(where),
+	  .argument = "EXPR",
+	  .help = "only requests with a call for which this holds:\n\"latency > 5ms && dst == "
+		  "db\"; "
+		  "see --list-fields" },
+	{ .name = "root",
+	  .kind = WP_OPT_TEXT,
+	  AT(root),
+	  .argument = "NODE|LABEL",
+	  .help = "see the paths from there on: calls into the node, or with\nthe label, are the "
+		  "roots; may be a pattern with * and ?" },
+	{ .name = "list-fields",
+	  .kind = WP_OPT_ACTION,
+	  .action = wp_where_list_fields,
+	  .help = "fields and operators of --where" },
+	{ .name = NULL },
+};
+
+static const WpOption node_table[] = {
+	{ .name = "names",
+	  .kind = WP_OPT_TEXT,
+	  AT(resolve.names_file),
+	  .argument = "FILE",
+	  .help = "names of nodes: lines \"ADDRESS[/BITS][:PORT] NAME\"" },
+	{ .name = "clients",
+	  .kind = WP_OPT_CHOICE,
+	  AT(clients),
+	  .argument = "HOW",
+	  .choices = client_choices,
+	  .help = "keep: do not fold many clients into one node" },
+	{ .name = "pattern-by",
+	  .kind = WP_OPT_CHOICE,
+	  AT(pattern_by),
+	  .argument = "WHAT",
+	  .choices = pattern_choices,
+	  .help = "node: operations make no difference" },
+	{ .name = NULL },
+};
+
+static const struct {
+	WpOptKind kind;
+	const char *argument;
+} option_kinds[] = {
+	[WP_OPTION_DOUBLE] = { WP_OPT_DOUBLE, "NUMBER" },
+	[WP_OPTION_DURATION] = { WP_OPT_DURATION, "TIME" },
+	[WP_OPTION_INT] = { WP_OPT_INT, "N" },
+	[WP_OPTION_FLAG] = { WP_OPT_FLAG, NULL },
+};
+
+/* (transfer full) The engine's option table in the parser's form. */
+static WpOption *
+convert_table(const WpEngine *engine)
+{
+	gsize n = 0;
+	while (engine->options && engine->options[n].name)
+		n++;
+	WpOption *table = g_new0(WpOption, n + 1);
+	for (gsize i = 0; i < n; i++) {
+		const WpEngineOption *from = &engine->options[i];
+		table[i] = (WpOption){
+			.name = from->name,
+			.kind = option_kinds[from->kind].kind,
+			.offset = from->offset,
+			.argument = option_kinds[from->kind].argument,
+			.help = from->help,
+			.minimum = from->minimum,
+			.maximum = from->maximum,
+		};
+	}
+	return table;
+}
+
+static void
+declare_engine(WpOptions *parser, WpAnalysisOptions *options, const WpEngine *engine)
+{
+	gpointer target = g_malloc0(MAX(engine->options_size, 1));
+	WpOption *table = convert_table(engine);
+	if (engine->options_init)
+		engine->options_init(target);
+	g_ptr_array_add(options->engine_options, target);
+	g_ptr_array_add(options->engine_tables, table);
+	if (table[0].name) {
+		char *title = g_strdup_printf("Engine %s", engine->name);
+		g_ptr_array_add(options->engine_tables, title);
+		wp_options_add(parser, title, table, target);
+	}
+}
+
+/* --engine itself: its choices are the table of engines. */
+static void
+declare_choice(WpOptions *parser, WpAnalysisOptions *options)
+{
+	g_ptr_array_add(options->engine_names, (gpointer) "auto");
+	for (const WpEngine *const *e = wp_engines; *e; e++)
+		g_ptr_array_add(options->engine_names, (gpointer)(*e)->name);
+	g_ptr_array_add(options->engine_names, NULL);
+	options->engine_table = g_new0(WpOption, 3);
+	options->engine_table[0] = (WpOption){
+		.name = "engine",
+		.kind = WP_OPT_CHOICE,
+		AT(engine),
+		.argument = "NAME",
+		.choices = (const char *const *)options->engine_names->pdata,
+		.help = "how causes are inferred; see --list-engines",
+	};
+	options->engine_table[1] = (WpOption){
+		.name = "list-engines",
+		.kind = WP_OPT_ACTION,
+		.action = list_engines,
+		.help = "the engines",
+	};
+	wp_options_add(parser, "", options->engine_table, options);
+}
+
+void
+wp_analysis_declare(WpOptions *parser, WpAnalysisOptions *options)
+{
+	wp_resolve_options_init(&options->resolve);
+	options->engine_options = g_ptr_array_new_with_free_func(g_free);
+	options->engine_tables = g_ptr_array_new_with_free_func(g_free);
+	options->engine_names = g_ptr_array_new();
+	wp_options_add(parser, "Requests", selection_table, options);
+	wp_options_add(parser, "Inference", node_table, options);
+	declare_choice(parser, options);
+	for (const WpEngine *const *e = wp_engines; *e; e++)
+		declare_engine(parser, options, *e);
+}
+
+void
+wp_analysis_options_clear(WpAnalysisOptions *options)
+{
+	g_clear_pointer(&options->engine_options, g_ptr_array_unref);
+	g_clear_pointer(&options->engine_tables, g_ptr_array_unref);
+	g_clear_pointer(&options->engine_names, g_ptr_array_unref);
+	g_clear_pointer(&options->engine_table, g_free);
+}
+
+gboolean
+wp_analysis_check(const WpAnalysisOptions *options, GError **error)
+{
+	if (!options->where)
+		return TRUE;
+	g_autoptr(WpWhere) where = wp_where_new(options->where, error);
+	return where != NULL;
+}
+
+/* The options struct that belongs to ENGINE. */
+static gconstpointer
+engine_options(const WpAnalysisOptions *options, const WpEngine *engine)
+{
+	for (guint i = 0; wp_engines[i]; i++)
+		if (wp_engines[i] == engine)
+			return options->engine_options->pdata[i];
+	return NULL;
+}
+
+static gboolean
+select_spans(WpAnalysis *analysis, const WpAnalysisOptions *options, GError **error)
+{
+	g_autoptr(WpWhere) where = NULL;
+	if (!options->where && !options->root)
+		return TRUE;
+	if (options->where) {
+		where = wp_where_new(options->where, error);
+		if (!where)
+			return FALSE;
+	}
+	analysis->selection =
+		wp_selection_new(analysis->resolved, analysis->links, options->root, where, error);
+	return analysis->selection != NULL;
+}
+
+WpAnalysis *
+wp_analysis_new(const WpTrace *trace, const WpAnalysisOptions *options, gboolean want_patterns,
+		GError **error)
+{
+	g_autoptr(WpAnalysis) analysis = g_new0(WpAnalysis, 1);
+	WpResolveOptions resolve = options->resolve;
+	resolve.keep_clients = options->clients == 1;
+	resolve.by_label = options->pattern_by == 0;
+
+	analysis->trace = trace;
+	analysis->resolved = wp_resolve(trace, &resolve, error);
+	if (!analysis->resolved)
+		return NULL;
+	analysis->engine = options->engine ? wp_engines[options->engine - 1]
+					   : wp_engine_auto(analysis->resolved);
+	analysis->links = analysis->engine->run(analysis->resolved,
+						engine_options(options, analysis->engine), error);
+	if (!analysis->links || !select_spans(analysis, options, error))
+		return NULL;
+	if (want_patterns)
+		analysis->patterns =
+			wp_patterns_new(analysis->resolved, wp_analysis_links(analysis));
+	return g_steal_pointer(&analysis);
+}
+
+void
+wp_analysis_free(WpAnalysis *analysis)
+{
+	if (!analysis)
+		return;
+	wp_patterns_free(analysis->patterns);
+	wp_selection_free(analysis->selection);
+	wp_links_free(analysis->links);
+	wp_resolved_free(analysis->resolved);
+	g_free(analysis);
+}
+
+const WpLinks *
+wp_analysis_links(const WpAnalysis *analysis)
+{
+	return analysis->selection ? analysis->selection->links : analysis->links;
+}

@@ -1,0 +1,61 @@
+/*
+ * WpAnalysis: a trace put through inference: resolve, engine, selection, patterns. Shared by all
+ * commands that infer (report, calls, evaluate).
+ */
+#ifndef WP_REPORT_ANALYSIS_H
+#define WP_REPORT_ANALYSIS_H
+
+#include <glib.h>
+
+#include "infer/engine.h"
+#include "infer/pattern.h"
+#include "report/load.h"
+#include "report/select.h"
+#include "report/where.h"
+
+typedef struct {
+	WpResolveOptions resolve;
+	int clients;    /* 0 = auto, 1 = keep */
+	int pattern_by; /* 0 = label, 1 = node */
+	int engine;     /* 0 = auto, else number in wp_engines + 1 */
+	const char *root;
+	const char *where;
+
+	/* Of each engine: its options struct, and its option table made from the engine's own. */
+	GPtrArray *engine_options;
+	GPtrArray *engine_tables;
+	GPtrArray *engine_names; /* "auto" and all names, NULL-ended */
+	WpOption *engine_table;
+} WpAnalysisOptions;
+
+/* Sets defaults and adds the tables "Inference" and one per engine. */
+void wp_analysis_declare(WpOptions *parser, WpAnalysisOptions *options);
+void wp_analysis_options_clear(WpAnalysisOptions *options);
+
+typedef struct WpAnalysis {
+	const WpTrace *trace; /* borrowed */
+	WpResolved *resolved;
+	const WpEngine *engine;
+	WpLinks *links;         /* of all spans, as inferred */
+	WpSelection *selection; /* NULL = everything */
+	WpPatternSet *patterns; /* of the selection; NULL where not asked for */
+} WpAnalysis;
+
+/*
+ * Infers. TRACE is borrowed and must outlive the analysis. Patterns only with WANT_PATTERNS. An
+ * expression that makes no sense is an error here, so commands call wp_analysis_check() before they
+ * load anything.
+ */
+WpAnalysis *wp_analysis_new(const WpTrace *trace, const WpAnalysisOptions *options,
+			    gboolean want_patterns, GError **error);
+void wp_analysis_free(WpAnalysis *analysis);
+
+/* FALSE where the options can be seen to be wrong without any input. */
+gboolean wp_analysis_check(const WpAnalysisOptions *options, GError **error);
+
+/* The links after --root and --where. */
+const WpLinks *wp_analysis_links(const WpAnalysis *analysis);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpAnalysis, wp_analysis_free)
+
+#endif

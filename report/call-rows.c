@@ -1,0 +1,365 @@
+/*
+ * Rows of `wirepath calls`. The columns of the CSV form are fixed (wirepath-calls(1)); new ones go to
+ * the end. A row is put together in one buffer; no printf.
+ */
+#include "report/call-rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/escape.h"
+#include "report/format.h"
+
+const char *const wp_calls_formats[] = { "csv", "jsonl", NULL };
+
+#define CSV_HEADER                                                                                 \
+	"call_id,parent_id,t_call,t_return,src_ip,src_port,dst_ip,dst_port,src,dst,protocol,"      \
+	"operation,status,confidence,evidence\n"
+
+/* Addresses formatted at a time; more than most systems have. A power of two. */
+#define N_ADDRESSES 4096
+
+typedef struct {
+	guint8 address[16];
+	char text[WP_ENDPOINT_TEXT_MAX]; /* "" = free */
+} Address;
+
+typedef void (*EscapeFunc)(GString *out, const char *text);
+
+typedef struct {
+	const WpAnalysis *analysis;
+	const WpNodes *nodes;
+	const WpSpans *spans;
+	const WpRecord *records;
+	const WpLinks *links;
+	EscapeFunc escape;
+	gboolean ids_unique;
+	guint32 *order;  /* spans in the order of rows */
+	guint32 *places; /* of each span in that order */
+	guint32 n;
+	Address *addresses;
+	GPtrArray *strings; /* escaped, by number of the string */
+	GPtrArray *names;   /* escaped, by node */
+	GString *row;
+	WpOut *out;
+} Rows;
+
+static int
+compare_u64(const void *a, const void *b)
+{
+	guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* TRUE where every call has an id of its own. */
+static gboolean
+has_unique_ids(const WpSpans *spans)
+{
+	g_autofree guint64 *ids = g_new(guint64, MAX(spans->n, 1));
+	for (guint32 i = 0; i < spans->n; i++) {
+		ids[i] = spans->spans[i].id;
+		if (ids[i] == WP_NO_ID)
+			return FALSE;
+	}
+	qsort(ids, spans->n, sizeof *ids, compare_u64);
+	for (guint32 i = 1; i < spans->n; i++)
+		if (ids[i] == ids[i - 1])
+			return FALSE;
+	return TRUE;
+}
+
+/* Numbers by value, before texts by their bytes. */
+static int
+compare_ids(const Rows *rows, guint64 a, guint64 b)
+{
+	if (a < WP_ID_TEXT || b < WP_ID_TEXT)
+		return a < b ? -1 : a > b;
+	char x[WP_ID_TEXT_MAX], y[WP_ID_TEXT_MAX];
+	return strcmp(wp_record_id_text(rows->nodes, a, x), wp_record_id_text(rows->nodes, b, y));
+}
+
+static int
+compare_rows(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const Rows *rows = data;
+	guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
+	return compare_ids(rows, rows->spans->spans[i].id, rows->spans->spans[j].id);
+}
+
+/* Spans come by call_ns; those of equal time are put in order of their ids. */
+static void
+make_order(Rows *rows)
+{
+	const WpSpan *spans = rows->spans->spans;
+	guint32 n = rows->n;
+	rows->order = g_new(guint32, MAX(n, 1));
+	rows->places = g_new(guint32, MAX(n, 1));
+	for (guint32 i = 0; i < n; i++)
+		rows->order[i] = i;
+	for (guint32 i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && spans[end].call_ns == spans[i].call_ns;)
+			end++;
+		if (rows->ids_unique && end > i + 1)
+			g_qsort_with_data(rows->order + i, (gint)(end - i), sizeof *rows->order,
+					  compare_rows, rows);
+	}
+	for (guint32 i = 0; i < n; i++)
+		rows->places[rows->order[i]] = i;
+}
+
+static void
+rows_init(Rows *rows, const WpAnalysis *analysis, WpCallsFormat format, WpOut *out)
+{
+	*rows = (Rows){ .analysis = analysis, .out = out };
+	rows->nodes = wp_trace_nodes(analysis->trace);
+	rows->spans = wp_resolved_spans(analysis->resolved);
+	rows->records = wp_trace_records(analysis->trace);
+	rows->links = wp_analysis_links(analysis);
+	rows->escape = format == WP_CALLS_CSV ? wp_escape_csv_to : wp_escape_json_to;
+	rows->n = rows->spans->n;
+	rows->ids_unique = has_unique_ids(rows->spans);
+	rows->addresses = g_new0(Address, N_ADDRESSES);
+	rows->strings = g_ptr_array_new_with_free_func(g_free);
+	rows->names = g_ptr_array_new_with_free_func(g_free);
+	rows->row = g_string_sized_new(512);
+	make_order(rows);
+}
+
+static void
+rows_clear(Rows *rows)
+{
+	g_free(rows->order);
+	g_free(rows->places);
+	g_free(rows->addresses);
+	g_ptr_array_unref(rows->strings);
+	g_ptr_array_unref(rows->names);
+	g_string_free(rows->row, TRUE);
+}
+
+static const char *
+cached(GPtrArray *cache, guint32 number, const char *text, EscapeFunc escape)
+{
+	if (number >= cache->len)
+		g_ptr_array_set_size(cache, (gint)number + 1);
+	if (!cache->pdata[number]) {
+		GString *escaped = g_string_new(NULL);
+		escape(escaped, text);
+		cache->pdata[number] = g_string_free(escaped, FALSE);
+	}
+	return cache->pdata[number];
+}
+
+static const char *
+string_text(Rows *rows, guint32 string)
+{
+	return cached(rows->strings, string, wp_nodes_text(rows->nodes, string), rows->escape);
+}
+
+static const char *
+node_text(Rows *rows, guint32 node)
+{
+	return cached(rows->names, node, wp_resolved_node_name(rows->analysis->resolved, node),
+		      rows->escape);
+}
+
+static const char *
+address_text(Rows *rows, const WpEndpoint *endpoint)
+{
+	guint32 hash = 0;
+	for (gsize i = 0; i < sizeof endpoint->address; i++)
+		hash = hash * 31 + endpoint->address[i];
+	if (!wp_endpoint_is_known(endpoint))
+		return "";
+	Address *address = &rows->addresses[hash % N_ADDRESSES];
+	if (!address->text[0] || memcmp(address->address, endpoint->address, 16) != 0) {
+		memcpy(address->address, endpoint->address, 16);
+		wp_address_text(endpoint->address, address->text, sizeof address->text);
+	}
+	return address->text;
+}
+
+/* Parts of a row. */
+
+static void
+add_uint(Rows *rows, guint64 value)
+{
+	char digits[WP_FORMAT_MAX];
+	gsize n = wp_format_uint(digits, value);
+	g_string_append_len(rows->row, digits, (gssize)n);
+}
+
+static void
+add_id(Rows *rows, guint32 span)
+{
+	char buffer[WP_ID_TEXT_MAX];
+	guint64 id = rows->spans->spans[span].id;
+	if (!rows->ids_unique)
+		add_uint(rows, rows->places[span] + 1);
+	else if (id < WP_ID_TEXT)
+		add_uint(rows, id);
+	else
+		rows->escape(rows->row, wp_record_id_text(rows->nodes, id, buffer));
+}
+
+static void
+add_time(Rows *rows, gint64 ns)
+{
+	char text[WP_FORMAT_MAX];
+	gsize n = wp_format_epoch(text, ns);
+	g_string_append_len(rows->row, text, (gssize)n);
+}
+
+/* "0.9731" */
+static void
+add_confidence(Rows *rows, float probability)
+{
+	guint parts = (guint)(CLAMP(probability, 0, 1) * 10000 + 0.5f);
+	char text[] = { (char)('0' + parts / 10000),     '.',
+			(char)('0' + parts / 1000 % 10), (char)('0' + parts / 100 % 10),
+			(char)('0' + parts / 10 % 10),   (char)('0' + parts % 10) };
+	g_string_append_len(rows->row, text, sizeof text);
+}
+
+static void
+add_csv_endpoint(Rows *rows, const WpEndpoint *endpoint)
+{
+	g_string_append_c(rows->row, ',');
+	g_string_append(rows->row, address_text(rows, endpoint));
+	g_string_append_c(rows->row, ',');
+	if (endpoint->port)
+		add_uint(rows, endpoint->port);
+}
+
+static void
+add_csv_text(Rows *rows, const char *escaped)
+{
+	g_string_append_c(rows->row, ',');
+	g_string_append(rows->row, escaped);
+}
+
+static void
+csv_row(Rows *rows, guint32 index)
+{
+	const WpSpan *span = &rows->spans->spans[index];
+	const WpLink *link = &rows->links->links[index];
+	const WpRecord *call = &rows->records[span->call_record];
+	char evidence[WP_EVIDENCE_TEXT_MAX];
+	GString *row = rows->row;
+
+	add_id(rows, index);
+	g_string_append_c(row, ',');
+	if (link->parent != WP_NO_SPAN)
+		add_id(rows, link->parent);
+	g_string_append_c(row, ',');
+	add_time(rows, span->call_ns);
+	g_string_append_c(row, ',');
+	if (span->return_ns != WP_NO_TIME)
+		add_time(rows, span->return_ns);
+	add_csv_endpoint(rows, &call->src);
+	add_csv_endpoint(rows, &call->dst);
+	add_csv_text(rows, node_text(rows, span->caller));
+	add_csv_text(rows, node_text(rows, span->callee));
+	add_csv_text(rows, string_text(rows, call->protocol));
+	add_csv_text(rows, string_text(rows, call->label));
+	add_csv_text(rows, wp_status_name(span->status));
+	g_string_append_c(row, ',');
+	if (link->probability >= 0)
+		add_confidence(rows, link->probability);
+	add_csv_text(rows, wp_evidence_text(link->evidence, evidence, sizeof evidence));
+	g_string_append_c(row, '\n');
+}
+
+/* ,"key":"escaped", or null where it is empty. */
+static void
+add_json_text(Rows *rows, const char *key, const char *escaped)
+{
+	g_string_append(rows->row, key);
+	if (!*escaped) {
+		g_string_append(rows->row, "null");
+		return;
+	}
+	g_string_append_c(rows->row, '"');
+	g_string_append(rows->row, escaped);
+	g_string_append_c(rows->row, '"');
+}
+
+static void
+add_json_time(Rows *rows, const char *key, gint64 ns)
+{
+	char text[WP_FORMAT_MAX];
+	if (ns != WP_NO_TIME)
+		wp_format_epoch(text, ns);
+	add_json_text(rows, key, ns == WP_NO_TIME ? "" : text);
+}
+
+static void
+add_json_endpoint(Rows *rows, const char *ip_key, const char *port_key, const WpEndpoint *endpoint)
+{
+	add_json_text(rows, ip_key, address_text(rows, endpoint));
+	g_string_append(rows->row, port_key);
+	if (endpoint->port)
+		add_uint(rows, endpoint->port);
+	else
+		g_string_append(rows->row, "null");
+}
+
+static void
+jsonl_row(Rows *rows, guint32 index)
+{
+	const WpSpan *span = &rows->spans->spans[index];
+	const WpLink *link = &rows->links->links[index];
+	const WpRecord *call = &rows->records[span->call_record];
+	char evidence[WP_EVIDENCE_TEXT_MAX];
+	GString *row = rows->row;
+
+	g_string_append(row, "{\"schema\":\"wirepath.call/1\",\"call_id\":\"");
+	add_id(rows, index);
+	g_string_append(row, "\",\"parent_id\":");
+	if (link->parent != WP_NO_SPAN) {
+		g_string_append_c(row, '"');
+		add_id(rows, link->parent);
+		g_string_append_c(row, '"');
+	} else {
+		g_string_append(row, "null");
+	}
+	add_json_time(rows, ",\"t_call\":", span->call_ns);
+	add_json_time(rows, ",\"t_return\":", span->return_ns);
+	add_json_endpoint(rows, ",\"src_ip\":", ",\"src_port\":", &call->src);
+	add_json_endpoint(rows, ",\"dst_ip\":", ",\"dst_port\":", &call->dst);
+	add_json_text(rows, ",\"src\":", node_text(rows, span->caller));
+	add_json_text(rows, ",\"dst\":", node_text(rows, span->callee));
+	add_json_text(rows, ",\"protocol\":", string_text(rows, call->protocol));
+	add_json_text(rows, ",\"operation\":", string_text(rows, call->label));
+	add_json_text(rows, ",\"status\":", wp_status_name(span->status));
+	g_string_append(row, ",\"confidence\":");
+	if (link->probability >= 0)
+		add_confidence(rows, link->probability);
+	else
+		g_string_append(row, "null");
+	add_json_text(rows, ",\"evidence\":",
+		      wp_evidence_text(link->evidence, evidence, sizeof evidence));
+	g_string_append(row, "}\n");
+}
+
+void
+wp_calls_write(const WpAnalysis *analysis, WpCallsFormat format, WpOut *out)
+{
+	static void (*const makers[])(Rows * rows, guint32 index) = {
+		[WP_CALLS_CSV] = csv_row,
+		[WP_CALLS_JSONL] = jsonl_row,
+	};
+	const guint8 *keep = analysis->selection ? analysis->selection->keep : NULL;
+	Rows rows;
+	rows_init(&rows, analysis, format, out);
+	if (format == WP_CALLS_CSV)
+		wp_out_text(out, CSV_HEADER);
+	for (guint32 i = 0; i < rows.n && !wp_out_failed(out); i++) {
+		guint32 span = rows.order[i];
+		if (keep && !keep[span])
+			continue;
+		g_string_truncate(rows.row, 0);
+		makers[format](&rows, span);
+		wp_out_bytes(out, rows.row->str, rows.row->len);
+	}
+	rows_clear(&rows);
+}

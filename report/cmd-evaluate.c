@@ -1,0 +1,164 @@
+/* wirepath evaluate: inferred calls against what really happened. */
+#include <string.h>
+
+#include "capture/input.h"
+#include "infer/accuracy.h"
+#include "report/accuracy-page.h"
+#include "report/analysis.h"
+#include "report/command.h"
+#include "report/error.h"
+#include "report/load.h"
+
+/* Enough of a file to tell a CSV of calls. */
+#define HEAD_BYTES 4096
+
+typedef struct {
+	WpLoadOptions load;
+	WpAnalysisOptions analysis;
+	const char *truth;
+	const char *output;
+	int format;
+	gint64 tolerance_ns;
+} EvaluateOptions;
+
+static const char *const formats[] = { "auto", "text", "json", NULL };
+
+#define AT(member) .offset = offsetof(EvaluateOptions, member)
+
+static const WpOption evaluate_table[] = {
+	{ .name = "truth",
+	  .kind = WP_OPT_TEXT,
+	  AT(truth),
+	  .argument = "FILE",
+	  .help = "what really happened: CSV with call_id,parent_id or\n"
+		  "call_id,parent_call_id,t_call_us,...; may be .gz" },
+	{ .name = "tolerance",
+	  .kind = WP_OPT_DURATION,
+	  AT(tolerance_ns),
+	  .argument = "TIME",
+	  .minimum = 0,
+	  .maximum = 60e9,
+	  .help = "greatest difference of times that still match (1ms)" },
+	{ .name = "output",
+	  .short_name = 'o',
+	  .kind = WP_OPT_TEXT,
+	  AT(output),
+	  .argument = "FILE",
+	  .help = "write there instead of to standard output; .json: as JSON" },
+	{ .name = "format",
+	  .kind = WP_OPT_CHOICE,
+	  AT(format),
+	  .argument = "NAME",
+	  .choices = formats,
+	  .help = "text or json" },
+	{ .name = NULL },
+};
+
+static void
+declare(WpOptions *parser, gpointer data)
+{
+	EvaluateOptions *options = data;
+	WpAccuracyOptions accuracy;
+	wp_accuracy_options_init(&accuracy);
+	options->tolerance_ns = accuracy.tolerance_ns;
+	wp_options_add(parser, "Evaluation", evaluate_table, options);
+	wp_load_declare(parser, &options->load);
+	wp_analysis_declare(parser, &options->analysis);
+}
+
+static void
+clear(gpointer data)
+{
+	wp_analysis_options_clear(&((EvaluateOptions *)data)->analysis);
+}
+
+/* FALSE also where PATH cannot be read: loading it then says why. */
+static gboolean
+is_calls_file(const char *path)
+{
+	const guint8 *head;
+	if (strcmp(path, "-") == 0)
+		return FALSE;
+	g_autoptr(WpInput) input = wp_input_open(path, NULL);
+	gssize length = input ? wp_input_peek(input, HEAD_BYTES, &head, NULL) : -1;
+	return length > 0 && wp_found_is_calls(head, (gsize)length);
+}
+
+/* Infers from captures and traces. OUT_STATUS: of the loading. */
+static WpFound *
+infer_calls(WpInvocation *invocation, const EvaluateOptions *options, int *out_status,
+	    GError **error)
+{
+	g_auto(WpLoadOutcome) outcome = { 0 };
+	g_autoptr(WpTrace) trace = wp_load_trace(invocation, &options->load, &outcome, error);
+	if (!trace)
+		return NULL;
+	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options->analysis, FALSE, error);
+	if (!analysis)
+		return NULL;
+	*out_status = wp_load_status(invocation, &options->load, &outcome, wp_trace_counters(trace),
+				     error);
+	if (*out_status < 0)
+		return NULL;
+	return wp_found_new(analysis->resolved, analysis->links);
+}
+
+static gboolean
+write_page(const WpInvocation *invocation, const EvaluateOptions *options,
+	   const WpAccuracy *accuracy, GError **error)
+{
+	const char *path = options->output ? options->output : "-";
+	gboolean as_json = options->format ? strcmp(formats[options->format], "json") == 0
+					   : g_str_has_suffix(path, ".json");
+	g_autoptr(WpOut) out = wp_out_open(path, error);
+	if (!out)
+		return FALSE;
+	WpStyle style = wp_style_for(strcmp(path, "-") == 0, invocation->color);
+	if (as_json)
+		wp_accuracy_write_json(accuracy, out);
+	else
+		wp_accuracy_write_text(accuracy, &style, invocation->verbosity > 0, out);
+	return wp_out_close(out, error);
+}
+
+static int
+run(WpInvocation *invocation, gpointer data, GError **error)
+{
+	EvaluateOptions *options = data;
+	int status = WP_EXIT_OK;
+	if (!options->truth) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "evaluate: --truth FILE is missing");
+		return -1;
+	}
+	if (!wp_analysis_check(&options->analysis, error))
+		return -1;
+	g_autoptr(WpTruth) truth = wp_truth_read(options->truth, error);
+	if (!truth)
+		return -1;
+	gboolean is_calls = invocation->n_operands == 1 && is_calls_file(invocation->operands[0]);
+	g_autoptr(WpFound) found = is_calls ? wp_found_read(invocation->operands[0], error)
+					    : infer_calls(invocation, options, &status, error);
+	if (!found)
+		return -1;
+	WpAccuracyOptions accuracy_options;
+	wp_accuracy_options_init(&accuracy_options);
+	accuracy_options.tolerance_ns = options->tolerance_ns;
+	g_autoptr(WpAccuracy) accuracy = wp_accuracy_measure(truth, found, &accuracy_options);
+	return write_page(invocation, options, accuracy, error) ? status : -1;
+}
+
+const WpCommand wp_command_evaluate = {
+	.name = "evaluate",
+	.synopsis = "--truth FILE [OPTION]... INPUT...|CALLS.csv",
+	.summary = "how right the inferred paths are, where the truth is known",
+	.examples = "  wirepath evaluate --truth shop.truth.csv.gz shop.pcap.gz\n"
+		    "  wirepath evaluate --truth shop.truth.csv.gz calls.csv     of any tool\n"
+		    "  wirepath evaluate --truth t.csv -o accuracy.json shop.trace\n",
+	.min_operands = 1,
+	.max_operands = G_MAXUINT,
+	.options_size = sizeof(EvaluateOptions),
+	.declare = declare,
+	.run = run,
+	.clear = clear,
+};

@@ -1,0 +1,71 @@
+/* wirepath records: packets to a trace, without inference, in one pass and in little memory. */
+#include "capture/trace-io.h"
+#include "report/command.h"
+#include "report/error.h"
+#include "report/load.h"
+#include "report/sieve.h"
+
+typedef struct {
+	WpLoadOptions load;
+	const char *where;
+	const char *output;
+} RecordsOptions;
+
+static const WpOption table[] = {
+	{ .name = "output",
+	  .short_name = 'o',
+	  .kind = WP_OPT_TEXT,
+	  .offset = offsetof(RecordsOptions, output),
+	  .argument = "FILE",
+	  .help = "write there instead of to standard output; .gz and .zst\nare compressed" },
+	{ .name = NULL },
+};
+
+static void
+declare(WpOptions *parser, gpointer data)
+{
+	RecordsOptions *options = data;
+	wp_options_add(parser, "Output", table, options);
+	wp_load_declare(parser, &options->load);
+	wp_sieve_declare(parser, &options->where);
+}
+
+static int
+run(WpInvocation *invocation, gpointer data, GError **error)
+{
+	RecordsOptions *options = data;
+	g_auto(WpLoadOutcome) outcome = { 0 };
+	g_autoptr(WpWhere) where = NULL;
+	if (options->where) {
+		where = wp_sieve_where(options->where, error);
+		if (!where)
+			return -1;
+	}
+	WpRecordSink *writer = wp_trace_writer_new(options->output ? options->output : "-", error);
+	if (!writer)
+		return -1;
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	g_autoptr(WpSieve) sieve = wp_sieve_new(writer, where);
+	gboolean ok = wp_load_stream(invocation, &options->load, nodes, wp_sieve_sink(sieve),
+				     &outcome, error);
+	int status = -1;
+	if (ok)
+		status = wp_load_status(invocation, &options->load, &outcome,
+					wp_sieve_counters(sieve), error);
+	wp_trace_writer_free(writer);
+	return status;
+}
+
+const WpCommand wp_command_records = {
+	.name = "records",
+	.synopsis = "[OPTION]... INPUT... [-o FILE]",
+	.summary = "packets to a trace: one line per call and return, no inference",
+	.examples = "  wirepath records capture.pcap -o capture.trace.zst\n"
+		    "  wirepath records capture.pcap | grep 'GET /cart'\n"
+		    "  wirepath records big.pcap -o - | wirepath report -\n",
+	.min_operands = 1,
+	.max_operands = G_MAXUINT,
+	.options_size = sizeof(RecordsOptions),
+	.declare = declare,
+	.run = run,
+};

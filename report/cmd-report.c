@@ -1,0 +1,78 @@
+/* wirepath report: the causal paths of a capture, and where their time goes. */
+#include "report/analysis.h"
+#include "report/command.h"
+#include "report/error.h"
+#include "report/load.h"
+#include "report/output.h"
+#include "report/view.h"
+
+typedef struct {
+	WpLoadOptions load;
+	WpAnalysisOptions analysis;
+	WpOutputOptions output;
+} ReportOptions;
+
+static void
+declare(WpOptions *parser, gpointer data)
+{
+	ReportOptions *options = data;
+	wp_output_declare(parser, &options->output, WP_WRITE_REPORT);
+	wp_load_declare(parser, &options->load);
+	wp_analysis_declare(parser, &options->analysis);
+}
+
+static void
+clear(gpointer data)
+{
+	ReportOptions *options = data;
+	wp_output_options_clear(&options->output);
+	wp_analysis_options_clear(&options->analysis);
+}
+
+static gboolean
+write_pages(const WpInvocation *invocation, const ReportOptions *options, const WpTrace *trace,
+	    const WpLoadOutcome *outcome, GError **error)
+{
+	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options->analysis, TRUE, error);
+	if (!analysis)
+		return FALSE;
+	WpViewOptions shown = {
+		.root = options->analysis.root,
+		.where = options->analysis.where,
+		.partial = wp_load_partial_reason(outcome),
+	};
+	g_autoptr(WpView) view = wp_view_new(analysis, &shown);
+	return wp_output_write(invocation, &options->output, WP_WRITE_REPORT, view, error);
+}
+
+static int
+run(WpInvocation *invocation, gpointer data, GError **error)
+{
+	ReportOptions *options = data;
+	g_auto(WpLoadOutcome) outcome = { 0 };
+	if (!wp_output_check(invocation, &options->output, WP_WRITE_REPORT, error) ||
+	    !wp_analysis_check(&options->analysis, error))
+		return -1;
+	g_autoptr(WpTrace) trace = wp_load_trace(invocation, &options->load, &outcome, error);
+	if (!trace || !write_pages(invocation, options, trace, &outcome, error))
+		return -1;
+	return wp_load_status(invocation, &options->load, &outcome, wp_trace_counters(trace),
+			      error);
+}
+
+const WpCommand wp_command_report = {
+	.name = "report",
+	.synopsis = "[OPTION]... INPUT...",
+	.summary = "the causal paths in a capture and where their time goes",
+	.examples = "  wirepath report capture.pcap\n"
+		    "  wirepath report capture.pcap -o paths.dot     then: dot -Tsvg paths.dot\n"
+		    "  wirepath report --root db capture.pcap        as the database sees it\n"
+		    "  wirepath report --where 'latency > 50ms && dst == db' capture.pcap\n"
+		    "  wirepath report --from +60s --to +120s capture.pcap\n",
+	.min_operands = 1,
+	.max_operands = G_MAXUINT,
+	.options_size = sizeof(ReportOptions),
+	.declare = declare,
+	.run = run,
+	.clear = clear,
+};

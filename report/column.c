@@ -1,0 +1,220 @@
+/* The table of columns, and the choice of those that fit a page. */
+#include "report/column.h"
+
+#include <string.h>
+
+#include "report/error.h"
+#include "report/format.h"
+#include "report/options.h"
+
+/* A column that is a number at an offset, empty where COUNT_AT holds no samples. */
+#define NUMBER(function, expression)                                                               \
+	static gboolean function(const WpViewNode *node, double *out_value)                        \
+	{                                                                                          \
+		*out_value = (double)(expression);                                                 \
+		return TRUE;                                                                       \
+	}
+
+#define TIME(function, times, what)                                                                \
+	static gboolean function(const WpViewNode *node, double *out_value)                        \
+	{                                                                                          \
+		*out_value = node->times.what;                                                     \
+		return node->times.count > 0;                                                      \
+	}
+
+NUMBER(get_count, node->count)
+NUMBER(get_total_share, node->latency_share)
+NUMBER(get_self_share, node->self_share)
+NUMBER(get_errors, node->errors)
+NUMBER(get_bytes_call, node->bytes_call)
+NUMBER(get_bytes_return, node->bytes_return)
+TIME(get_self, self, mean_ns)
+TIME(get_self_p50, self, p50_ns)
+TIME(get_self_p95, self, p95_ns)
+TIME(get_self_p99, self, p99_ns)
+TIME(get_self_sd, self, sd_ns)
+TIME(get_self_total, self, sum_ns)
+TIME(get_mean, latency, mean_ns)
+TIME(get_sd, latency, sd_ns)
+TIME(get_min, latency, min_ns)
+TIME(get_p50, latency, p50_ns)
+TIME(get_p90, latency, p90_ns)
+TIME(get_p95, latency, p95_ns)
+TIME(get_p99, latency, p99_ns)
+TIME(get_max, latency, max_ns)
+TIME(get_delay, delay, mean_ns)
+TIME(get_delay_p95, delay, p95_ns)
+TIME(get_server, server, mean_ns)
+TIME(get_server_p95, server, p95_ns)
+
+static gboolean
+get_probability(const WpViewNode *node, double *out_value)
+{
+	*out_value = node->probability;
+	return node->probability >= 0 && node->parent != WP_VIEW_NONE;
+}
+
+const WpColumn wp_columns[] = {
+	{ "count", "calls", WP_COLUMN_COUNT, 10, "calls", get_count },
+	{ "total-share", "total%", WP_COLUMN_SHARE, 9, "latency, of the time of all requests",
+	  get_total_share },
+	{ "self-share", "self%", WP_COLUMN_SHARE, 1, "self time, of the time of the pattern",
+	  get_self_share },
+	{ "self", "self", WP_COLUMN_TIME, 2, "self time, mean", get_self },
+	{ "self-p50", "self p50", WP_COLUMN_TIME, 0, "self time, median", get_self_p50 },
+	{ "self-p95", "self p95", WP_COLUMN_TIME, 0, "self time, 95 % are below", get_self_p95 },
+	{ "self-p99", "self p99", WP_COLUMN_TIME, 0, "self time, 99 % are below", get_self_p99 },
+	{ "self-sd", "self sd", WP_COLUMN_TIME, 0, "self time, standard deviation", get_self_sd },
+	{ "self-total", "self sum", WP_COLUMN_TIME, 0, "self time, sum", get_self_total },
+	{ "mean", "mean", WP_COLUMN_TIME, 3, "latency (call to return, children included), mean",
+	  get_mean },
+	{ "sd", "sd", WP_COLUMN_TIME, 0, "latency, standard deviation", get_sd },
+	{ "min", "min", WP_COLUMN_TIME, 0, "latency, least", get_min },
+	{ "p50", "p50", WP_COLUMN_TIME, 8, "latency, median", get_p50 },
+	{ "p90", "p90", WP_COLUMN_TIME, 0, "latency, 90 % are below", get_p90 },
+	{ "p95", "p95", WP_COLUMN_TIME, 4, "latency, 95 % are below", get_p95 },
+	{ "p99", "p99", WP_COLUMN_TIME, 7, "latency, 99 % are below", get_p99 },
+	{ "max", "max", WP_COLUMN_TIME, 0, "latency, greatest", get_max },
+	{ "delay", "delay", WP_COLUMN_TIME, 5,
+	  "call delay (call into the parent to this call), mean", get_delay },
+	{ "delay-p95", "delay p95", WP_COLUMN_TIME, 0, "call delay, 95 % are below",
+	  get_delay_p95 },
+	{ "server", "server", WP_COLUMN_TIME, 0,
+	  "last byte of the call to first byte of the return, mean", get_server },
+	{ "server-p95", "serv p95", WP_COLUMN_TIME, 0, "the same, 95 % are below", get_server_p95 },
+	{ "bytes-call", "sent", WP_COLUMN_BYTES, 0, "bytes of the calls, sum", get_bytes_call },
+	{ "bytes-return", "received", WP_COLUMN_BYTES, 0, "bytes of the returns, sum",
+	  get_bytes_return },
+	{ "link", "link", WP_COLUMN_NUMBER, 0, "probability of the link to the parent, mean",
+	  get_probability },
+	{ "errors", "errors", WP_COLUMN_COUNT, 6, "calls that failed, were reset or timed out",
+	  get_errors },
+	{ NULL, NULL, WP_COLUMN_NUMBER, 0, NULL, NULL },
+};
+
+guint
+wp_column_width(const WpColumn *column)
+{
+	static const guint widths[] = {
+		[WP_COLUMN_TIME] = 8,  [WP_COLUMN_COUNT] = 6,  [WP_COLUMN_SHARE] = 6,
+		[WP_COLUMN_BYTES] = 7, [WP_COLUMN_NUMBER] = 5,
+	};
+	return 1 + MAX(widths[column->kind], (guint)strlen(column->heading));
+}
+
+static void
+add_column(WpColumnSet *set, const WpColumn *column)
+{
+	if (set->n < WP_COLUMNS_MAX)
+		set->columns[set->n++] = column;
+}
+
+/* Columns of rank 1..LIMIT, in order of the table. */
+static WpColumnSet
+up_to_rank(guint limit, guint *out_width)
+{
+	WpColumnSet set = { .n = 0 };
+	*out_width = 0;
+	for (const WpColumn *column = wp_columns; column->name; column++)
+		if (column->rank && column->rank <= limit) {
+			add_column(&set, column);
+			*out_width += wp_column_width(column);
+		}
+	return set;
+}
+
+WpColumnSet
+wp_columns_fit(guint width, guint *out_left_out)
+{
+	guint ranks = 0, needed;
+	for (const WpColumn *column = wp_columns; column->name; column++)
+		ranks = MAX(ranks, column->rank);
+	WpColumnSet all = up_to_rank(ranks, &needed), set = all;
+	for (guint limit = ranks; limit > 1 && needed > width; limit--)
+		set = up_to_rank(limit - 1, &needed);
+	if (out_left_out)
+		*out_left_out = all.n - set.n;
+	return set;
+}
+
+static const WpColumn *
+find_column(const char *name)
+{
+	for (const WpColumn *column = wp_columns; column->name; column++)
+		if (strcmp(column->name, name) == 0)
+			return column;
+	return NULL;
+}
+
+static gboolean
+unknown_column(const char *name, GError **error)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	for (const WpColumn *column = wp_columns; column->name; column++)
+		g_ptr_array_add(names, (gpointer)column->name);
+	g_ptr_array_add(names, NULL);
+	const char *nearest = wp_nearest_name(name, (const char *const *)names->pdata);
+	g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+		    "--columns: there is no column \"%s\"\n%s%s%s", name,
+		    nearest ? "did you mean " : "--list-columns lists them", nearest ? nearest : "",
+		    nearest ? "?" : "");
+	return FALSE;
+}
+
+gboolean
+wp_columns_parse(const char *text, WpColumnSet *out_set, GError **error)
+{
+	g_auto(GStrv) names = g_strsplit(text, ",", -1);
+	gboolean is_wanted[WP_COLUMNS_MAX] = { FALSE };
+	WpColumnSet set = { .n = 0 };
+	gboolean adds = FALSE, all = strcmp(text, "all") == 0;
+	for (gsize i = 0; names[i] && !all; i++) {
+		const char *name = names[i] + (names[i][0] == '+');
+		const WpColumn *column = find_column(name);
+		if (!column)
+			return unknown_column(name, error);
+		adds |= names[i][0] == '+';
+		is_wanted[column - wp_columns] = TRUE;
+		add_column(&set, column);
+	}
+	if (adds || all) {
+		set.n = 0;
+		for (const WpColumn *column = wp_columns; column->name; column++)
+			if (all || column->rank || is_wanted[column - wp_columns])
+				add_column(&set, column);
+	}
+	*out_set = set;
+	return TRUE;
+}
+
+const char *
+wp_column_format(const WpColumn *column, const WpViewNode *node, char *buffer)
+{
+	double value;
+	buffer[0] = '\0';
+	if (!column->get(node, &value))
+		return buffer;
+	switch (column->kind) {
+	case WP_COLUMN_TIME:
+		return wp_format_time(buffer, value);
+	case WP_COLUMN_COUNT:
+		return wp_format_count(buffer, (guint64)value);
+	case WP_COLUMN_SHARE:
+		return wp_format_share(buffer, value);
+	case WP_COLUMN_BYTES:
+		return wp_format_bytes(buffer, (guint64)value);
+	case WP_COLUMN_NUMBER:
+		return wp_format_number(buffer, value);
+	}
+	return buffer;
+}
+
+void
+wp_columns_list(WpOut *out)
+{
+	for (const WpColumn *column = wp_columns; column->name; column++)
+		wp_out_printf(out, "%-14s%s\n", column->name, column->help);
+	wp_out_text(out,
+		    "\nself,mean,p99 shows these; +sd,+max shows these beside the usual ones; all "
+		    "shows all\n");
+}

@@ -1,0 +1,91 @@
+/*
+ * From GError to exit status and hint. The statuses are fixed by the program's documentation
+ * (wirepath(1)) and follow sysexits.h from 65 on.
+ */
+#include "report/error.h"
+
+#include <string.h>
+
+#include "capture/trace.h"
+#include "infer/pattern.h"
+#include "report/escape.h"
+
+G_DEFINE_QUARK(wp - report - error - quark, wp_report_error)
+
+typedef struct {
+	int code;
+	int status;
+	const char *hint; /* NULL = none */
+} Meaning;
+
+static const Meaning report_meanings[] = {
+	{ WP_REPORT_ERROR_USAGE, 2, NULL },     { WP_REPORT_ERROR_STRICT, 5, NULL },
+	{ WP_REPORT_ERROR_DATA, 65, NULL },     { WP_REPORT_ERROR_OPEN, 66, NULL },
+	{ WP_REPORT_ERROR_INTERNAL, 70, NULL }, { WP_REPORT_ERROR_WRITE, 74, NULL },
+};
+
+static const Meaning capture_meanings[] = {
+	{ WP_CAPTURE_ERROR_OPEN, 66, NULL },
+	{ WP_CAPTURE_ERROR_PERMISSION, 77,
+	  "check the permissions of the file, or run as its owner" },
+	{ WP_CAPTURE_ERROR_FORMAT, 65,
+	  "wirepath reads pcap, pcapng and wirepath trace files, also "
+	  "compressed; file(1) tells what this one is" },
+	{ WP_CAPTURE_ERROR_READ, 66, NULL },
+	{ WP_CAPTURE_ERROR_WRITE, 74, NULL },
+	{ WP_CAPTURE_ERROR_OPTION, 2, NULL },
+	{ WP_CAPTURE_ERROR_LIMIT, 65, NULL },
+};
+
+static const Meaning infer_meanings[] = {
+	{ WP_INFER_ERROR_FORMAT, 65, NULL },
+	{ WP_INFER_ERROR_OPEN, 66, NULL },
+	{ WP_INFER_ERROR_OPTION, 2, NULL },
+};
+
+static const Meaning *
+find(const Meaning *meanings, gsize n, int code)
+{
+	for (gsize i = 0; i < n; i++)
+		if (meanings[i].code == code)
+			return &meanings[i];
+	return NULL;
+}
+
+static const Meaning *
+meaning_of(const GError *error)
+{
+	if (error->domain == WP_REPORT_ERROR)
+		return find(report_meanings, G_N_ELEMENTS(report_meanings), error->code);
+	if (error->domain == WP_CAPTURE_ERROR)
+		return find(capture_meanings, G_N_ELEMENTS(capture_meanings), error->code);
+	if (error->domain == WP_INFER_ERROR)
+		return find(infer_meanings, G_N_ELEMENTS(infer_meanings), error->code);
+	return NULL;
+}
+
+int
+wp_error_status(const GError *error)
+{
+	const Meaning *meaning = meaning_of(error);
+	return meaning ? meaning->status : 70;
+}
+
+char *
+wp_error_hint(const GError *error)
+{
+	const char *line = strchr(error->message, '\n');
+	if (line)
+		return wp_escape_terminal(line + 1, TRUE);
+	const Meaning *meaning = meaning_of(error);
+	return meaning && meaning->hint ? g_strdup(meaning->hint) : NULL;
+}
+
+char *
+wp_error_reason(const GError *error)
+{
+	const char *line = strchr(error->message, '\n');
+	g_autofree char *reason = line ? g_strndup(error->message, (gsize)(line - error->message))
+				       : g_strdup(error->message);
+	return wp_escape_terminal(reason, TRUE);
+}

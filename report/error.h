@@ -1,0 +1,39 @@
+/*
+ * Errors of this folder, and what any error means to the shell: exit status and a line of help.
+ *
+ * A message is one line: what was being done, on what, what is wrong. A second line, after '\n', is a
+ * hint: what to do about it. main.c prints both.
+ */
+#ifndef WP_REPORT_ERROR_H
+#define WP_REPORT_ERROR_H
+
+#include <glib.h>
+
+#define WP_REPORT_ERROR wp_report_error_quark()
+GQuark wp_report_error_quark(void);
+
+typedef enum {
+	WP_REPORT_ERROR_USAGE,   /* arguments that make no sense: exit 2 */
+	WP_REPORT_ERROR_STRICT,  /* input cut short or lossy, with --strict: exit 5 */
+	WP_REPORT_ERROR_DATA,    /* input that is not what it should be: exit 65 */
+	WP_REPORT_ERROR_OPEN,    /* input that cannot be opened: exit 66 */
+	WP_REPORT_ERROR_WRITE,   /* output that cannot be written: exit 74 */
+	WP_REPORT_ERROR_INTERNAL /* exit 70 */
+} WpReportError;
+
+/* Exit statuses that are no error of ours. */
+enum {
+	WP_EXIT_OK = 0,
+	WP_EXIT_INTERRUPTED = 130
+};
+
+/* The exit status that ERROR, of whatever domain, means. */
+int wp_error_status(const GError *error);
+
+/* (transfer full) A hint for ERROR (the second line of its message, or a general one), or NULL. */
+char *wp_error_hint(const GError *error);
+
+/* (transfer full) The first line of its message, safe for a terminal. */
+char *wp_error_reason(const GError *error);
+
+#endif

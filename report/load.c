@@ -1,0 +1,572 @@
+/*
+ * Operands -> list of files with their kind -> runs (all captures together, then each trace) -> sink.
+ *
+ *   operands --expand--> Input[] --sniff--> captures ---------wp_capture_run()--.
+ *                                       `-> traces --join-----wp_trace_read()---+--> sink
+ */
+#include "report/load.h"
+
+#include <string.h>
+
+#include "capture/capture.h"
+#include "capture/decoder.h"
+#include "capture/input.h"
+#include "capture/source.h"
+#include "capture/trace-io.h"
+#include "report/error.h"
+#include "report/interrupt.h"
+#include "report/join.h"
+#include "report/progress.h"
+
+/* Enough of a file to tell what it is. */
+#define HEAD_BYTES 4096
+
+typedef struct {
+	char *path;
+	gboolean is_capture;
+} Input;
+
+typedef struct {
+	const WpInvocation *invocation;
+	const WpLoadOptions *options;
+	GArray *inputs;          /* Input */
+	WpInput *standard_input; /* opened for sniffing and then read on; NULL = not used */
+	WpProgress *progress;
+	gint64 from_ns;
+	gint64 to_ns;
+	gboolean is_stopped;
+} Load;
+
+static void
+list_protocols(WpOut *out)
+{
+	for (const WpDecoder *const *d = wp_decoders; *d; d++)
+		wp_out_printf(out, "%-12s%s\n", (*d)->name, (*d)->summary);
+	wp_out_printf(out, "%-12s%s\n", wp_decoder_generic.name, wp_decoder_generic.summary);
+}
+
+static void
+list_counters(WpOut *out)
+{
+	static const char *const severities[] = { "fact", "note", "loss" };
+	for (int i = 0; i < WP_N_COUNTERS; i++)
+		wp_out_printf(out, "%-24s%-6s%s\n", wp_counter_info[i].name,
+			      severities[wp_counter_info[i].severity], wp_counter_info[i].text);
+}
+
+#define AT(member) .offset = offsetof(WpLoadOptions, member)
+
+static const WpOption selection_table[] = {
+	{ .name = "from",
+	  .kind = WP_OPT_TIME,
+	  AT(from),
+	  .argument = "TIME",
+	  .help = "only packets from then on: 2026-10-20T08:15:05Z, seconds\nsince 1970, or +10s "
+		  "after the first packet" },
+	{ .name = "to",
+	  .kind = WP_OPT_TIME,
+	  AT(to),
+	  .argument = "TIME",
+	  .help = "only packets before then" },
+	{ .name = "filter",
+	  .kind = WP_OPT_TEXT,
+	  AT(filter),
+	  .argument = "BPF",
+	  .help = "only packets that pass, as with tcpdump: \"host 10.0.0.3\"" },
+	{ .name = NULL },
+};
+
+static const WpOption reading_table[] = {
+	{ .name = "decode-as",
+	  .kind = WP_OPT_TEXT,
+	  AT(decode_as),
+	  .argument = "PORT=PROTOCOL",
+	  .help = "what a server's port speaks, where it is not recognised" },
+	{ .name = "token-key",
+	  .kind = WP_OPT_TEXT,
+	  AT(token_key),
+	  .argument = "KEY",
+	  .help = "key of token hashes; by default derived from the input" },
+	{ .name = "max-flows",
+	  .kind = WP_OPT_INT,
+	  AT(max_flows),
+	  .argument = "N",
+	  .minimum = 1,
+	  .maximum = 100e6,
+	  .help = "flows followed at a time: bounds the memory" },
+	{ .name = "strict",
+	  .kind = WP_OPT_FLAG,
+	  AT(is_strict),
+	  .help = "exit with 5 where input was cut short or packets are missing" },
+	{ .name = "list-protocols",
+	  .kind = WP_OPT_ACTION,
+	  .action = list_protocols,
+	  .help = "protocols that are understood" },
+	{ .name = "list-counters",
+	  .kind = WP_OPT_ACTION,
+	  .action = list_counters,
+	  .help = "what is counted as capture quality" },
+	{ .name = NULL },
+};
+
+void
+wp_load_declare(WpOptions *parser, WpLoadOptions *options)
+{
+	wp_options_add(parser, "Selection", selection_table, options);
+	wp_options_add(parser, "Reading", reading_table, options);
+}
+
+void
+wp_load_outcome_clear(WpLoadOutcome *outcome)
+{
+	g_clear_error(&outcome->late_error);
+}
+
+const char *
+wp_load_partial_reason(const WpLoadOutcome *outcome)
+{
+	if (outcome->is_stopped)
+		return "interrupted; this covers what was read until then";
+	return outcome->late_error ? outcome->late_error->message : NULL;
+}
+
+static void
+clear_input(gpointer data)
+{
+	g_free(((Input *)data)->path);
+}
+
+static void
+load_init(Load *load, const WpInvocation *invocation, const WpLoadOptions *options)
+{
+	*load = (Load){ .invocation = invocation, .options = options };
+	load->inputs = g_array_new(FALSE, TRUE, sizeof(Input));
+	g_array_set_clear_func(load->inputs, clear_input);
+	load->from_ns = load->to_ns = WP_NO_TIME;
+	load->progress = wp_progress_new("reading", invocation->is_quiet);
+}
+
+static void
+load_clear(Load *load)
+{
+	g_array_unref(load->inputs);
+	wp_input_free(load->standard_input);
+	wp_progress_free(load->progress);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Load, load_clear)
+
+typedef enum {
+	IS_CAPTURE,
+	IS_TRACE,
+	IS_EMPTY,
+	IS_OTHER,
+	IS_UNREADABLE
+} Content;
+
+/* Standard input cannot be opened twice: what has been peeked at stays in load->standard_input. */
+static Content
+sniff(Load *load, const char *path, GError **error)
+{
+	gboolean is_stdin = strcmp(path, "-") == 0;
+	g_autoptr(WpInput) input = wp_input_open(path, error);
+	const guint8 *head;
+	if (!input)
+		return IS_UNREADABLE;
+	gssize length = wp_input_peek(input, HEAD_BYTES, &head, error);
+	if (length < 0)
+		return IS_UNREADABLE;
+	Content content = length == 0                                  ? IS_EMPTY
+			  : wp_capture_is_capture(head, (gsize)length) ? IS_CAPTURE
+			  : wp_trace_is_trace(head, (gsize)length)     ? IS_TRACE
+								       : IS_OTHER;
+	if (is_stdin)
+		load->standard_input = g_steal_pointer(&input);
+	return content;
+}
+
+static void
+add_input(Load *load, const char *path, gboolean is_capture)
+{
+	Input input = { g_strdup(path), is_capture };
+	g_array_append_val(load->inputs, input);
+}
+
+static gboolean
+add_file(Load *load, const char *path, GError **error)
+{
+	if (strcmp(path, "-") == 0 && load->standard_input) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "standard input (-) can be read only once");
+		return FALSE;
+	}
+	Content content = sniff(load, path, error);
+	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+	if (content == IS_UNREADABLE)
+		return FALSE;
+	if (content == IS_EMPTY) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_DATA, "%s: the file is empty",
+			    name);
+		return FALSE;
+	}
+	if (content == IS_OTHER) {
+		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
+			    "%s: neither a capture nor a trace", name);
+		return FALSE;
+	}
+	add_input(load, path, content == IS_CAPTURE);
+	return TRUE;
+}
+
+static int
+compare_names(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The captures and traces in a directory, by name; anything else in it is passed over. */
+static gboolean
+add_directory(Load *load, const char *path, GError **error)
+{
+	g_autoptr(GError) reason = NULL;
+	g_autoptr(GDir) directory = g_dir_open(path, 0, &reason);
+	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	guint before = load->inputs->len;
+	if (!directory) {
+		gboolean denied = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_ACCES);
+		g_set_error(error, WP_CAPTURE_ERROR,
+			    denied ? WP_CAPTURE_ERROR_PERMISSION : WP_CAPTURE_ERROR_OPEN,
+			    "%s: opening the directory: %s", path, reason->message);
+		return FALSE;
+	}
+	for (const char *name; (name = g_dir_read_name(directory));)
+		if (name[0] != '.')
+			g_ptr_array_add(names, g_build_filename(path, name, NULL));
+	g_ptr_array_sort(names, compare_names);
+	for (guint i = 0; i < names->len; i++) {
+		const char *file = names->pdata[i];
+		if (!g_file_test(file, G_FILE_TEST_IS_REGULAR))
+			continue;
+		Content content = sniff(load, file, NULL);
+		if (content == IS_CAPTURE || content == IS_TRACE)
+			add_input(load, file, content == IS_CAPTURE);
+	}
+	if (load->inputs->len > before)
+		return TRUE;
+	g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_DATA,
+		    "%s: the directory holds no capture and no trace", path);
+	return FALSE;
+}
+
+/* "label=path" -> path, unless a file has the whole as its name. */
+static const char *
+path_of(const char *operand)
+{
+	const char *equals = strchr(operand, '=');
+	if (!equals || equals == operand || memchr(operand, '/', (gsize)(equals - operand)) ||
+	    g_file_test(operand, G_FILE_TEST_EXISTS))
+		return operand;
+	return equals + 1;
+}
+
+static gboolean
+expand(Load *load, GError **error)
+{
+	for (guint i = 0; i < load->invocation->n_operands; i++) {
+		const char *path = path_of(load->invocation->operands[i]);
+		if (!(g_file_test(path, G_FILE_TEST_IS_DIR) ? add_directory(load, path, error)
+							    : add_file(load, path, error)))
+			return FALSE;
+	}
+	return TRUE;
+}
+
+static gboolean
+on_progress(guint64 read, guint64 size, guint64 count, gpointer data)
+{
+	Load *load = data;
+	wp_progress_update(load->progress, read, size, count, "items");
+	if (wp_interrupt_came())
+		load->is_stopped = TRUE;
+	return !load->is_stopped;
+}
+
+/* The first packet of a capture. */
+static gboolean
+first_packet(const char *path, gint64 *out_ns, GError **error)
+{
+	WpFrame frame;
+	g_autoptr(WpSource) source = wp_source_open(path, 0, error);
+	if (!source)
+		return FALSE;
+	WpSourceResult result = wp_source_next(source, &frame, error);
+	*out_ns = result == WP_SOURCE_FRAME ? frame.time_ns : WP_NO_TIME;
+	return result != WP_SOURCE_ERROR;
+}
+
+/* A sink that stops the reader after the first record. */
+typedef struct {
+	WpRecordSink sink;
+	gint64 begin_ns;
+} FirstRecord;
+
+static gboolean
+take_first(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GError **error)
+{
+	(void)tokens;
+	((FirstRecord *)sink)->begin_ns = record->begin_ns;
+	g_set_error_literal(error, WP_REPORT_ERROR, WP_REPORT_ERROR_INTERNAL, "enough");
+	return FALSE;
+}
+
+static gboolean
+first_record(const char *path, gint64 *out_ns, GError **error)
+{
+	static const WpRecordSinkOps ops = { .record = take_first };
+	FirstRecord first = { { &ops }, WP_NO_TIME };
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	WpTraceReadOptions options = { .from_ns = WP_NO_TIME, .to_ns = WP_NO_TIME };
+	g_autoptr(GError) stopped = NULL;
+	if (!wp_trace_read(path, &options, nodes, &first.sink, &stopped) &&
+	    first.begin_ns == WP_NO_TIME) {
+		g_propagate_error(error, g_steal_pointer(&stopped));
+		return FALSE;
+	}
+	*out_ns = first.begin_ns;
+	return TRUE;
+}
+
+static gboolean
+find_start(Load *load, gint64 *out_ns, GError **error)
+{
+	*out_ns = WP_NO_TIME;
+	for (guint i = 0; i < load->inputs->len; i++) {
+		const Input *input = &g_array_index(load->inputs, Input, i);
+		gint64 ns;
+		if (strcmp(input->path, "-") == 0) {
+			g_set_error(
+				error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+				"--from, --to: an offset (+10s) needs a file, not standard input\n"
+				"give the time itself, or save the input first");
+			return FALSE;
+		}
+		if (!(input->is_capture ? first_packet : first_record)(input->path, &ns, error))
+			return FALSE;
+		if (ns != WP_NO_TIME && (*out_ns == WP_NO_TIME || ns < *out_ns))
+			*out_ns = ns;
+	}
+	return TRUE;
+}
+
+static gint64
+absolute(const WpTimeOption *time, gint64 start_ns)
+{
+	if (!time->is_set)
+		return WP_NO_TIME;
+	if (!time->is_offset)
+		return time->ns;
+	return start_ns == WP_NO_TIME ? WP_NO_TIME : start_ns + time->ns;
+}
+
+static gboolean
+resolve_times(Load *load, GError **error)
+{
+	const WpLoadOptions *options = load->options;
+	gint64 start_ns = WP_NO_TIME;
+	if (((options->from.is_set && options->from.is_offset) ||
+	     (options->to.is_set && options->to.is_offset)) &&
+	    !find_start(load, &start_ns, error))
+		return FALSE;
+	load->from_ns = absolute(&options->from, start_ns);
+	load->to_ns = absolute(&options->to, start_ns);
+	if (load->from_ns != WP_NO_TIME && load->to_ns != WP_NO_TIME &&
+	    load->from_ns >= load->to_ns) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "--from must be before --to");
+		return FALSE;
+	}
+	return TRUE;
+}
+
+static gboolean
+read_captures(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
+{
+	g_autoptr(GPtrArray) paths = g_ptr_array_new();
+	WpCaptureOptions options;
+
+	for (guint i = 0; i < load->inputs->len; i++) {
+		const Input *input = &g_array_index(load->inputs, Input, i);
+		if (input->is_capture)
+			g_ptr_array_add(paths, input->path);
+	}
+	if (paths->len == 0)
+		return TRUE;
+	wp_capture_options_init(&options);
+	options.filter = load->options->filter;
+	options.from_ns = load->from_ns;
+	options.to_ns = load->to_ns;
+	options.token_key = load->options->token_key;
+	options.decode_as = load->options->decode_as;
+	options.max_flows = (guint32)load->options->max_flows;
+	options.progress = on_progress;
+	options.progress_data = load;
+	options.standard_input = &load->standard_input;
+	return wp_capture_run((const char *const *)paths->pdata, paths->len, &options, nodes, sink,
+			      NULL, error);
+}
+
+static gboolean
+read_trace(Load *load, const char *path, WpNodes *nodes, WpRecordSink *sink, GError **error)
+{
+	WpTraceReadOptions options = {
+		.from_ns = load->from_ns,
+		.to_ns = load->to_ns,
+		.progress = on_progress,
+		.progress_data = load,
+		.standard_input = &load->standard_input,
+	};
+	return wp_trace_read(path, &options, nodes, sink, error);
+}
+
+static guint
+count_kind(const Load *load, gboolean is_capture)
+{
+	guint n = 0;
+	for (guint i = 0; i < load->inputs->len; i++)
+		n += g_array_index(load->inputs, Input, i).is_capture == is_capture;
+	return n;
+}
+
+static gboolean
+check_packet_options(const Load *load, GError **error)
+{
+	if (!load->options->filter || count_kind(load, FALSE) == 0)
+		return TRUE;
+	g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+		    "--filter is for packets, and a trace holds none\nuse --where for traces");
+	return FALSE;
+}
+
+/* All inputs into SINK, one begin() ... end() for each run. */
+static gboolean
+read_all(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
+{
+	if (!read_captures(load, nodes, sink, error))
+		return FALSE;
+	for (guint i = 0; i < load->inputs->len && !load->is_stopped; i++) {
+		const Input *input = &g_array_index(load->inputs, Input, i);
+		if (!input->is_capture && !read_trace(load, input->path, nodes, sink, error))
+			return FALSE;
+	}
+	return TRUE;
+}
+
+static gboolean
+prepare(Load *load, GError **error)
+{
+	wp_interrupt_catch();
+	return expand(load, error) && check_packet_options(load, error) &&
+	       resolve_times(load, error);
+}
+
+/*
+ * Runs everything into SINK by way of a join, which also tells whether an error left something to
+ * report: then it becomes the outcome's late error.
+ */
+static gboolean
+run_joined(Load *load, WpNodes *nodes, WpRecordSink *sink, WpLoadOutcome *out_outcome,
+	   GError **error)
+{
+	g_autoptr(WpJoin) join = wp_join_new(sink);
+	g_autoptr(GError) reason = NULL;
+	gboolean ok = read_all(load, nodes, wp_join_sink(join), &reason);
+	*out_outcome = (WpLoadOutcome){ .is_stopped = load->is_stopped };
+	if (ok)
+		return TRUE;
+	if (!wp_join_is_usable(join)) {
+		g_propagate_error(error, g_steal_pointer(&reason));
+		return FALSE;
+	}
+	out_outcome->late_error = g_steal_pointer(&reason);
+	return TRUE;
+}
+
+static WpTrace *
+gather(Load *load, WpNodes *nodes, WpLoadOutcome *out_outcome, GError **error)
+{
+	g_autoptr(WpTrace) trace = wp_trace_new(nodes);
+	if (!run_joined(load, nodes, wp_trace_sink(trace), out_outcome, error))
+		return NULL;
+	wp_trace_freeze(trace);
+	return g_steal_pointer(&trace);
+}
+
+gboolean
+wp_load_stream(const WpInvocation *invocation, const WpLoadOptions *options, WpNodes *nodes,
+	       WpRecordSink *sink, WpLoadOutcome *out_outcome, GError **error)
+{
+	g_auto(Load) load;
+	load_init(&load, invocation, options);
+	if (!prepare(&load, error))
+		return FALSE;
+	guint n_runs = count_kind(&load, FALSE) + (count_kind(&load, TRUE) > 0);
+	if (n_runs <= 1)
+		return run_joined(&load, nodes, sink, out_outcome, error);
+	g_autoptr(WpTrace) trace = gather(&load, nodes, out_outcome, error);
+	return trace && wp_trace_push(trace, sink, error);
+}
+
+WpTrace *
+wp_load_trace(const WpInvocation *invocation, const WpLoadOptions *options,
+	      WpLoadOutcome *out_outcome, GError **error)
+{
+	g_auto(Load) load;
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	load_init(&load, invocation, options);
+	if (!prepare(&load, error))
+		return NULL;
+	return gather(&load, nodes, out_outcome, error);
+}
+
+/* What makes an input lossy: packets or records that should be there and are not. */
+static const WpCounter losses[] = {
+	WP_COUNT_INPUT_TRUNCATED, WP_COUNT_KERNEL_DROPS,    WP_COUNT_PACKETS_SNAPPED,
+	WP_COUNT_FRAGMENTS_LOST,  WP_COUNT_LOST_SEGMENTS,   WP_COUNT_GAPS,
+	WP_COUNT_FLOWS_EVICTED,   WP_COUNT_TRACE_LINES_BAD,
+};
+
+/* (transfer full) "inputs cut short: 1; ...", or NULL. */
+static char *
+describe_losses(const WpCounters *counters)
+{
+	GString *text = g_string_new(NULL);
+	for (gsize i = 0; i < G_N_ELEMENTS(losses); i++) {
+		guint64 n = wp_counters_get(counters, losses[i]);
+		if (n)
+			g_string_append_printf(text, "%s%s: %" G_GUINT64_FORMAT,
+					       text->len ? "; " : "",
+					       wp_counter_info[losses[i]].text, n);
+	}
+	return g_string_free(text, text->len == 0);
+}
+
+int
+wp_load_status(const WpInvocation *invocation, const WpLoadOptions *options, WpLoadOutcome *outcome,
+	       const WpCounters *counters, GError **error)
+{
+	if (outcome->late_error) {
+		g_propagate_error(error, g_steal_pointer(&outcome->late_error));
+		return -1;
+	}
+	g_autofree char *lost = describe_losses(counters);
+	if (lost && options->is_strict) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_STRICT,
+			    "the input is not complete: %s", lost);
+		return -1;
+	}
+	if (lost)
+		wp_warn(invocation, "the input is not complete: %s", lost);
+	if (outcome->is_stopped)
+		wp_warn(invocation, "interrupted: the result covers what was read until then");
+	return outcome->is_stopped ? WP_EXIT_INTERRUPTED : WP_EXIT_OK;
+}

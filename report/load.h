@@ -1,0 +1,64 @@
+/*
+ * Loading: INPUT... of a command to records. Every command that reads captures or traces takes the
+ * same operands and the same options through here.
+ *
+ * INPUT is a pcap or pcapng file, a trace, each also compressed; a directory (the captures and traces
+ * in it, by name); "-" for standard input; each also as "label=path". What it is, its content tells.
+ * All captures are merged in time order; traces are read after them.
+ */
+#ifndef WP_REPORT_LOAD_H
+#define WP_REPORT_LOAD_H
+
+#include <glib.h>
+
+#include "capture/sink.h"
+#include "capture/trace.h"
+#include "report/command.h"
+
+typedef struct {
+	WpTimeOption from;
+	WpTimeOption to;
+	const char *filter;
+	const char *decode_as;
+	const char *token_key;
+	gint64 max_flows; /* 0 = default */
+	gboolean is_strict;
+} WpLoadOptions;
+
+/* Adds the tables "Selection" and "Reading" for OPTIONS. */
+void wp_load_declare(WpOptions *parser, WpLoadOptions *options);
+
+/* How the reading ended, apart from errors that left nothing to report. */
+typedef struct {
+	gboolean is_stopped; /* by the first SIGINT: what came before it was loaded */
+	GError *late_error;  /* in the middle of an input: what came before it was loaded */
+} WpLoadOutcome;
+
+void wp_load_outcome_clear(WpLoadOutcome *outcome);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(WpLoadOutcome, wp_load_outcome_clear)
+
+/* (transfer none) Why the input was not read whole, for pages; NULL where it was. */
+const char *wp_load_partial_reason(const WpLoadOutcome *outcome);
+
+/*
+ * Pushes the records of all operands into SINK as they come (memory: that of the capture). Several
+ * traces, or traces beside captures, are gathered first, as only that gives one order. FALSE where
+ * nothing was loaded.
+ */
+gboolean wp_load_stream(const WpInvocation *invocation, const WpLoadOptions *options,
+			WpNodes *nodes, WpRecordSink *sink, WpLoadOutcome *out_outcome,
+			GError **error);
+
+/* (transfer full) The same as a trace. */
+WpTrace *wp_load_trace(const WpInvocation *invocation, const WpLoadOptions *options,
+		       WpLoadOutcome *out_outcome, GError **error);
+
+/*
+ * The exit status of a command whose output is written: 0, 130 after SIGINT, or -1 with the late error
+ * or (--strict) what was lost. Otherwise losses become a warning.
+ */
+int wp_load_status(const WpInvocation *invocation, const WpLoadOptions *options,
+		   WpLoadOutcome *outcome, const WpCounters *counters, GError **error);
+
+#endif

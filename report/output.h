@@ -1,0 +1,34 @@
+/*
+ * -o, --format, --top, --all, --columns: where pages go and how they look; shared by report and
+ * inspect.
+ */
+#ifndef WP_REPORT_OUTPUT_H
+#define WP_REPORT_OUTPUT_H
+
+#include <glib.h>
+
+#include "report/command.h"
+#include "report/writer.h"
+
+typedef struct {
+	GPtrArray *files; /* of -o */
+	const char *format;
+	const char *columns;
+	gint64 top;
+	gboolean wants_all;
+	WpColumnSet column_set;
+} WpOutputOptions;
+
+/* Adds the table "Output"; for inspect without columns. */
+void wp_output_declare(WpOptions *parser, WpOutputOptions *options, WpWriterUse use);
+void wp_output_options_clear(WpOutputOptions *options);
+
+/* FALSE where a name or format makes no sense: to be told before anything is read. */
+gboolean wp_output_check(const WpInvocation *invocation, WpOutputOptions *options, WpWriterUse use,
+			 GError **error);
+
+/* Writes CONTENT (a WpView or a WpInspection, as USE says) to every output, or to stdout. */
+gboolean wp_output_write(const WpInvocation *invocation, const WpOutputOptions *options,
+			 WpWriterUse use, gconstpointer content, GError **error);
+
+#endif

@@ -1,0 +1,103 @@
+/* The progress line. The one file that writes to standard error while work is going on. */
+#include "report/progress.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "report/format.h"
+
+/* What is done sooner needs no line (git waits as long). */
+#define DELAY_US (1 * G_USEC_PER_SEC)
+
+/* Ten times a second is smooth enough. */
+#define INTERVAL_US (G_USEC_PER_SEC / 10)
+
+struct WpProgress {
+	const char *what;
+	gboolean is_on;
+	gboolean is_shown;
+	gint64 started_us;
+	gint64 next_us;
+};
+
+WpProgress *
+wp_progress_new(const char *what, gboolean quiet)
+{
+	WpProgress *progress = g_new0(WpProgress, 1);
+	progress->what = what;
+	progress->is_on = !quiet && isatty(STDERR_FILENO);
+	progress->started_us = g_get_monotonic_time();
+	progress->next_us = progress->started_us + DELAY_US;
+	return progress;
+}
+
+static void
+clear_line(WpProgress *progress)
+{
+	if (progress->is_shown)
+		fputs("\r\033[K", stderr);
+	progress->is_shown = FALSE;
+}
+
+void
+wp_progress_free(WpProgress *progress)
+{
+	if (!progress)
+		return;
+	clear_line(progress);
+	g_free(progress);
+}
+
+/* Only a process in the foreground may scribble on the terminal. */
+static gboolean
+is_foreground(void)
+{
+	pid_t group = tcgetpgrp(STDERR_FILENO);
+	return group < 0 || group == getpgrp();
+}
+
+static gboolean
+is_due(WpProgress *progress, gint64 now_us)
+{
+	if (now_us < progress->next_us)
+		return FALSE;
+	progress->next_us = now_us + INTERVAL_US;
+	return is_foreground();
+}
+
+void
+wp_progress_update(WpProgress *progress, guint64 done, guint64 total, guint64 count,
+		   const char *unit)
+{
+	char share[WP_FORMAT_MAX], amount[WP_FORMAT_MAX], rate[WP_FORMAT_MAX], left[WP_FORMAT_MAX];
+	if (!progress->is_on)
+		return;
+	gint64 now_us = g_get_monotonic_time();
+	if (!is_due(progress, now_us))
+		return;
+	double seconds = (double)(now_us - progress->started_us) / G_USEC_PER_SEC;
+	wp_format_count(amount, count);
+	wp_format_bytes(rate, (guint64)((double)done / seconds));
+	fprintf(stderr, "\r\033[K%s: ", progress->what);
+	if (total && done <= total) {
+		wp_format_share(share, (double)done / (double)total);
+		double left_s = seconds * ((double)total / (double)MAX(done, 1) - 1);
+		wp_format_time(left, (double)(gint64)left_s * 1e9);
+		fprintf(stderr, "%s, %s %s, %s/s, %s left", share, amount, unit, rate, left);
+	} else {
+		fprintf(stderr, "%s %s, %s/s", amount, unit, rate);
+	}
+	fflush(stderr);
+	progress->is_shown = TRUE;
+}
+
+void
+wp_progress_stage(WpProgress *progress, const char *what)
+{
+	progress->what = what;
+	if (!progress->is_on || g_get_monotonic_time() < progress->next_us || !is_foreground())
+		return;
+	fprintf(stderr, "\r\033[K%s...", what);
+	fflush(stderr);
+	progress->is_shown = TRUE;
+}

@@ -1,0 +1,30 @@
+/*
+ * WpProgress: one line on standard error, rewritten in place, for anything that takes over a second on
+ * a terminal: percent, rate, time left. Nothing at all elsewhere.
+ */
+#ifndef WP_REPORT_PROGRESS_H
+#define WP_REPORT_PROGRESS_H
+
+#include <glib.h>
+
+typedef struct WpProgress WpProgress;
+
+/* (transfer full) WHAT is borrowed: "reading". With QUIET it never shows anything. */
+WpProgress *wp_progress_new(const char *what, gboolean quiet);
+
+/* Clears the line. */
+void wp_progress_free(WpProgress *progress);
+
+/*
+ * DONE of TOTAL (0 = unknown) bytes are read, which held COUNT of UNIT. Cheap: looks at the clock now
+ * and then only.
+ */
+void wp_progress_update(WpProgress *progress, guint64 done, guint64 total, guint64 count,
+			const char *unit);
+
+/* Names the next stage, which cannot tell how far it is. */
+void wp_progress_stage(WpProgress *progress, const char *what);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpProgress, wp_progress_free)
+
+#endif

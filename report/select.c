@@ -1,0 +1,227 @@
+/*
+ * Each span's root is found by walking up, once for every span of a path: spans met on the way get the
+ * answer as well, so that the whole is linear.
+ */
+#include "config.h"
+
+#include "report/select.h"
+
+#include <string.h>
+
+#include "report/error.h"
+
+typedef struct {
+	const WpResolved *resolved;
+	const WpTrace *trace;
+	const WpNodes *nodes;
+	const WpSpans *spans;
+	WpSelection *selection;
+} Selector;
+
+void
+wp_selection_free(WpSelection *selection)
+{
+	if (!selection)
+		return;
+	wp_links_free(selection->links);
+	g_free(selection->keep);
+	g_free(selection);
+}
+
+static WpLinks *
+copy_links(const WpLinks *links)
+{
+	WpLinks *copy = wp_links_new(links->n);
+	memcpy(copy->links, links->links, links->n * sizeof *links->links);
+	return copy;
+}
+
+static gboolean
+has_glob(const char *text)
+{
+	return strpbrk(text, "*?") != NULL;
+}
+
+/* ROOT is a node's name or its address, or a label; with * or ? a pattern of these. */
+static gboolean
+matches_root(const Selector *selector, const WpSpan *span, const char *root, GPatternSpec *glob)
+{
+	char buffer[WP_ENDPOINT_TEXT_MAX];
+	const WpRecord *call = &wp_trace_records(selector->trace)[span->call_record];
+	const char *texts[] = {
+		wp_resolved_node_name(selector->resolved, span->callee),
+		wp_nodes_text(selector->nodes, call->label),
+		"",
+	};
+	if (wp_endpoint_is_known(&call->dst))
+		texts[2] = wp_address_text(call->dst.address, buffer, sizeof buffer);
+	for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
+		if (*texts[i] &&
+		    (glob ? g_pattern_match_string(glob, texts[i]) : strcmp(texts[i], root) == 0))
+			return TRUE;
+	return FALSE;
+}
+
+#define UNKNOWN G_MAXUINT32
+
+/*
+ * Fills OUT[i] with the outermost ancestor of span i (itself included) for which IS_MARKED, or
+ * WP_NO_SPAN where there is none. IS_MARKED NULL: every parentless span counts.
+ */
+static void
+find_tops(const WpLinks *links, const guint8 *is_marked, guint32 *out)
+{
+	g_autoptr(GArray) way = g_array_new(FALSE, FALSE, sizeof(guint32));
+	g_autofree guint8 *is_done = g_malloc0(MAX(links->n, 1));
+	for (guint32 i = 0; i < links->n; i++) {
+		guint32 at = i;
+		g_array_set_size(way, 0);
+		while (at != WP_NO_SPAN && !is_done[at]) {
+			is_done[at] = 1;
+			out[at] = WP_NO_SPAN;
+			g_array_append_val(way, at);
+			at = links->links[at].parent;
+		}
+		guint32 top = at == WP_NO_SPAN ? WP_NO_SPAN : out[at];
+		for (guint k = way->len; k-- > 0;) {
+			guint32 span = g_array_index(way, guint32, k);
+			gboolean marked = is_marked ? is_marked[span]
+						    : links->links[span].parent == WP_NO_SPAN;
+			if (top == WP_NO_SPAN && marked)
+				top = span;
+			out[span] = top;
+		}
+	}
+}
+
+static GError *
+no_such_root(const Selector *selector, const char *root)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	guint32 n = wp_resolved_n_nodes(selector->resolved);
+	for (guint32 i = 0; i < n; i++)
+		g_ptr_array_add(names, (gpointer)wp_resolved_node_name(selector->resolved, i));
+	g_ptr_array_add(names, NULL);
+	const char *nearest = wp_nearest_name(root, (const char *const *)names->pdata);
+	return g_error_new(
+		WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+		"--root %s: no call into a node, and none with a label, of that name%s%s%s", root,
+		nearest ? "\ndid you mean " : "\n\"wirepath inspect\" lists the nodes",
+		nearest ? nearest : "", nearest ? "?" : "");
+}
+
+static gboolean
+apply_root(Selector *selector, const char *root, GError **error)
+{
+	WpSelection *selection = selector->selection;
+	guint32 n = selector->spans->n;
+	g_autofree guint8 *is_marked = g_malloc0(MAX(n, 1));
+	g_autofree guint32 *tops = g_new(guint32, MAX(n, 1));
+	GPatternSpec *glob = has_glob(root) ? g_pattern_spec_new(root) : NULL;
+	gboolean found = FALSE;
+
+	for (guint32 i = 0; i < n; i++) {
+		is_marked[i] = matches_root(selector, &selector->spans->spans[i], root, glob);
+		found |= is_marked[i];
+	}
+	g_clear_pointer(&glob, g_pattern_spec_free);
+	if (!found && n) {
+		g_propagate_error(error, no_such_root(selector, root));
+		return FALSE;
+	}
+	find_tops(selection->links, is_marked, tops);
+	for (guint32 i = 0; i < n; i++) {
+		selection->keep[i] = tops[i] != WP_NO_SPAN;
+		if (tops[i] != i)
+			continue;
+		WpLink *link = &selection->links->links[i];
+		if (link->parent != WP_NO_SPAN || (link->evidence & WP_EVIDENCE_UNSEEN))
+			link->evidence = WP_EVIDENCE_ROOT;
+		link->parent = link->runner_up = WP_NO_SPAN;
+	}
+	return TRUE;
+}
+
+/* What WpSpan and its records tell, for an expression. */
+static gboolean
+span_matches(const Selector *selector, const WpSpan *span, const WpWhere *where)
+{
+	char src[WP_ENDPOINT_TEXT_MAX], dst[WP_ENDPOINT_TEXT_MAX];
+	const WpRecord *records = wp_trace_records(selector->trace);
+	const WpRecord *call = &records[span->call_record];
+	gboolean has_return = span->return_record != G_MAXUINT32;
+	WpWhereCall facts = {
+		.src = wp_resolved_node_name(selector->resolved, span->caller),
+		.src_address = "",
+		.dst = wp_resolved_node_name(selector->resolved, span->callee),
+		.dst_address = "",
+		.label = wp_nodes_text(selector->nodes, call->label),
+		.protocol = wp_nodes_text(selector->nodes, call->protocol),
+		.status = wp_status_name(span->status),
+		.src_port = call->src.port,
+		.dst_port = call->dst.port,
+		.latency_ns = span->return_ns == WP_NO_TIME ? WP_NO_TIME
+							    : span->return_ns - span->call_ns,
+		.bytes_call = call->bytes,
+		.bytes_return = has_return ? records[span->return_record].bytes : WP_NO_SIZE,
+		.is_setup = (span->marks & WP_MARK_SETUP) != 0,
+		.waits = (span->marks & WP_MARK_WAIT) != 0,
+		.is_one_way = span->kind == WP_KIND_MESSAGE,
+	};
+	if (wp_endpoint_is_known(&call->src))
+		facts.src_address = wp_address_text(call->src.address, src, sizeof src);
+	if (wp_endpoint_is_known(&call->dst))
+		facts.dst_address = wp_address_text(call->dst.address, dst, sizeof dst);
+	return wp_where_matches(where, &facts);
+}
+
+static void
+apply_where(Selector *selector, const WpWhere *where)
+{
+	WpSelection *selection = selector->selection;
+	guint32 n = selector->spans->n;
+	g_autofree guint8 *is_wanted = g_malloc0(MAX(n, 1));
+	g_autofree guint32 *tops = g_new(guint32, MAX(n, 1));
+
+	find_tops(selection->links, NULL, tops);
+	for (guint32 i = 0; i < n; i++)
+		if (selection->keep[i] && tops[i] != WP_NO_SPAN && !is_wanted[tops[i]])
+			is_wanted[tops[i]] =
+				span_matches(selector, &selector->spans->spans[i], where);
+	for (guint32 i = 0; i < n; i++)
+		selection->keep[i] &= tops[i] != WP_NO_SPAN && is_wanted[tops[i]];
+}
+
+/* What is not selected is on no path and has no candidates, as if its parent had not been seen. */
+static void
+hide_rest(WpSelection *selection)
+{
+	WpLinks *links = selection->links;
+	for (guint32 i = 0; i < links->n; i++) {
+		selection->n_kept += selection->keep[i];
+		if (!selection->keep[i])
+			links->links[i] = (WpLink){ .parent = WP_NO_SPAN,
+						    .runner_up = WP_NO_SPAN,
+						    .probability = -1,
+						    .evidence = WP_EVIDENCE_UNSEEN };
+	}
+}
+
+WpSelection *
+wp_selection_new(const WpResolved *resolved, const WpLinks *links, const char *root,
+		 const WpWhere *where, GError **error)
+{
+	g_autoptr(WpSelection) selection = g_new0(WpSelection, 1);
+	const WpTrace *trace = wp_resolved_trace(resolved);
+	Selector selector = { resolved, trace, wp_trace_nodes(trace), wp_resolved_spans(resolved),
+			      selection };
+	selection->links = copy_links(links);
+	selection->keep = g_malloc(MAX(links->n, 1));
+	memset(selection->keep, 1, links->n);
+	if (root && !apply_root(&selector, root, error))
+		return NULL;
+	if (where)
+		apply_where(&selector, where);
+	hide_rest(selection);
+	return g_steal_pointer(&selection);
+}

@@ -1,0 +1,35 @@
+/*
+ * WpSelection: what --root and --where leave of the links.
+ *
+ * --root NAME: calls into the node NAME, or with the label NAME (glob), become roots; what lies above
+ * them is left out, so that the tree is seen from that node. Of calls that match inside one another
+ * the outermost is the root.
+ *
+ * --where EXPR: of the requests that this leaves, those in which at least one call fulfils EXPR stay,
+ * whole.
+ */
+#ifndef WP_REPORT_SELECT_H
+#define WP_REPORT_SELECT_H
+
+#include <glib.h>
+
+#include "infer/links.h"
+#include "infer/resolve.h"
+#include "report/where.h"
+
+typedef struct {
+	WpLinks *links; /* those above the new roots cut */
+	guint8 *keep;   /* per span: 1 = selected */
+	guint32 n_kept;
+} WpSelection;
+
+/*
+ * (transfer full) ROOT and WHERE may be NULL. Error: no call matches ROOT (WP_REPORT_ERROR_USAGE).
+ */
+WpSelection *wp_selection_new(const WpResolved *resolved, const WpLinks *links, const char *root,
+			      const WpWhere *where, GError **error);
+void wp_selection_free(WpSelection *selection);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpSelection, wp_selection_free)
+
+#endif

@@ -1,0 +1,501 @@
+/* From analysis to view: names, shares, ranks. Nothing is inferred here. */
+#include "report/view.h"
+
+#include <string.h>
+
+#include "infer/delay.h"
+#include "infer/pattern.h"
+#include "report/analysis.h"
+
+const char *const wp_view_level_names[WP_VIEW_N_LEVELS] = { "fact", "note", "loss" };
+
+const char *const wp_view_class_names[WP_VIEW_N_CLASSES] = { "1",   "2",    "3-4",
+							     "5-8", "9-16", "over 16" };
+
+/* Calls with one possible parent, of all that have any: above, the links hold; below, they do not. */
+#define TRUST_HIGH  0.95
+#define TRUST_MIXED 0.6
+
+typedef struct {
+	const WpAnalysis *analysis;
+	const WpPatternSet *set;
+	const WpNodes *nodes;
+	WpView *view;
+} Maker;
+
+static double
+share_of(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+static const char *
+node_name(const Maker *maker, guint32 node)
+{
+	return wp_resolved_node_name(maker->analysis->resolved, node);
+}
+
+static const char *
+text_of(const Maker *maker, guint32 string)
+{
+	return wp_nodes_text(maker->nodes, string);
+}
+
+static WpViewTimes
+times_of(const WpDelay *delay)
+{
+	WpViewTimes times = { 0 };
+	if (!delay || wp_delay_count(delay) == 0)
+		return times;
+	times.count = wp_delay_count(delay);
+	times.sum_ns = wp_delay_sum_ns(delay);
+	times.mean_ns = wp_delay_mean_ns(delay);
+	times.sd_ns = wp_delay_sd_ns(delay);
+	times.min_ns = (double)wp_delay_min_ns(delay);
+	times.p50_ns = (double)wp_delay_quantile_ns(delay, 0.50);
+	times.p90_ns = (double)wp_delay_quantile_ns(delay, 0.90);
+	times.p95_ns = (double)wp_delay_quantile_ns(delay, 0.95);
+	times.p99_ns = (double)wp_delay_quantile_ns(delay, 0.99);
+	times.max_ns = (double)wp_delay_max_ns(delay);
+	return times;
+}
+
+/* Patterns. */
+
+/* How many nodes from FROM[i] on are the same call, without children, again and again. */
+static guint32
+run_length(const WpPattern *from, guint32 i)
+{
+	const WpPatternNode *first = &from->nodes[i];
+	guint32 n = 0;
+	for (guint32 k = i; k < from->n_nodes; k++, n++) {
+		const WpPatternNode *node = &from->nodes[k];
+		gboolean has_child =
+			k + 1 < from->n_nodes && from->nodes[k + 1].depth > node->depth;
+		if (has_child || node->parent != first->parent || node->node != first->node ||
+		    node->label != first->label)
+			break;
+	}
+	return n >= WP_VIEW_MIN_REPEAT ? n : 1;
+}
+
+/* The times of N nodes from FROM on; WHICH: offset of the WpDelay in WpPatternNode. */
+static WpViewTimes
+times_of_run(const WpPatternNode *from, guint32 n, gsize which)
+{
+	const WpDelay *first = *(WpDelay *const *)((const char *)from + which);
+	if (n == 1)
+		return times_of(first);
+	g_autoptr(WpDelay) sum = wp_delay_new();
+	for (guint32 i = 0; i < n; i++)
+		wp_delay_merge(sum, *(WpDelay *const *)((const char *)&from[i] + which));
+	return times_of(sum);
+}
+
+/* N nodes from FROM on become TO. The call delay is that of the first. */
+static void
+fill_node(const Maker *maker, const WpPattern *pattern, const WpPatternNode *from, guint32 n,
+	  WpViewNode *to)
+{
+	to->node = node_name(maker, from->node);
+	to->label = text_of(maker, from->label);
+	to->protocol = text_of(maker, from->protocol);
+	to->depth = from->depth;
+	to->repeat = n;
+	to->count = pattern->count * n;
+	to->probability = from->probability;
+	to->waits = from->waits;
+	for (guint32 i = 0; i < n; i++) {
+		to->errors += from[i].errors;
+		to->bytes_call += from[i].bytes_call;
+		to->bytes_return += from[i].bytes_return;
+		to->probability = MIN(to->probability, from[i].probability);
+	}
+	to->latency = times_of_run(from, n, offsetof(WpPatternNode, latency));
+	to->self = times_of_run(from, n, offsetof(WpPatternNode, self_time));
+	to->server = times_of_run(from, n, offsetof(WpPatternNode, server_time));
+	to->delay = times_of(from->call_delay);
+	to->latency_share = share_of(to->latency.sum_ns, maker->set->total_ns);
+	to->self_share = share_of(to->self.sum_ns, pattern->total_ns);
+}
+
+/* The last child of each parent, and the node with most self time. */
+static void
+mark_nodes(WpViewPattern *pattern)
+{
+	WpViewNode *hottest = NULL;
+	for (guint32 i = 0; i < pattern->n_nodes; i++) {
+		WpViewNode *node = &pattern->nodes[i];
+		gboolean has_later = FALSE;
+		for (guint32 k = i + 1; k < pattern->n_nodes && !has_later; k++)
+			if (pattern->nodes[k].depth <= node->depth) {
+				has_later = pattern->nodes[k].parent == node->parent;
+				break;
+			}
+		node->is_last = !has_later;
+		if (!node->waits && (!hottest || node->self.sum_ns > hottest->self.sum_ns))
+			hottest = node;
+		if (i && node->probability >= 0 &&
+		    (pattern->probability < 0 || node->probability < pattern->probability))
+			pattern->probability = node->probability;
+	}
+	if (hottest && hottest->self.sum_ns > 0)
+		hottest->is_hottest = TRUE;
+}
+
+static void
+fill_examples(const Maker *maker, const WpPattern *from, WpViewPattern *to)
+{
+	const WpAnalysis *analysis = maker->analysis;
+	const WpRecord *records = wp_trace_records(analysis->trace);
+	const WpSpans *spans = wp_resolved_spans(analysis->resolved);
+	to->n_examples = from->n_exemplars;
+	to->examples = g_new0(WpViewExample, MAX(from->n_exemplars, 1));
+	for (guint32 i = 0; i < from->n_exemplars; i++) {
+		char buffer[WP_ID_TEXT_MAX];
+		const WpSpan *span = &spans->spans[from->exemplars[i].span];
+		const WpRecord *call = &records[span->call_record];
+		WpViewExample *example = &to->examples[i];
+		example->quantile = from->exemplars[i].quantile;
+		example->begin_ns = span->call_ns;
+		example->latency_ns = (double)(span->return_ns - span->call_ns);
+		example->packet = call->packet;
+		example->tap = call->tap;
+		g_strlcpy(example->id, wp_record_id_text(maker->nodes, call->id, buffer),
+			  sizeof example->id);
+	}
+}
+
+static void
+fill_nodes(const Maker *maker, const WpPattern *from, WpViewPattern *to)
+{
+	g_autofree guint32 *places = g_new(guint32, from->n_nodes);
+	to->nodes = g_new0(WpViewNode, from->n_nodes);
+	for (guint32 i = 0, n; i < from->n_nodes; i += n) {
+		WpViewNode *node = &to->nodes[to->n_nodes];
+		n = run_length(from, i);
+		places[i] = to->n_nodes++;
+		fill_node(maker, from, &from->nodes[i], n, node);
+		node->parent = i ? places[from->nodes[i].parent] : WP_VIEW_NONE;
+	}
+}
+
+static void
+fill_pattern(const Maker *maker, const WpPattern *from, WpViewPattern *to)
+{
+	to->client = node_name(maker, from->client);
+	to->count = from->count;
+	to->errors = from->nodes[0].errors;
+	to->total_ns = from->total_ns;
+	to->is_background = from->is_background;
+	to->share = from->is_background ? 0 : share_of(from->total_ns, maker->set->total_ns);
+	to->operation = from->operation;
+	to->probability = -1;
+	fill_nodes(maker, from, to);
+	mark_nodes(to);
+	fill_examples(maker, from, to);
+}
+
+/* Background ones go last, in their own order. */
+static void
+fill_patterns(const Maker *maker)
+{
+	WpView *view = maker->view;
+	const WpPatternSet *set = maker->set;
+	view->patterns = g_new0(WpViewPattern, MAX(set->n_patterns, 1));
+	for (int background = 0; background <= 1; background++)
+		for (guint32 i = 0; i < set->n_patterns; i++) {
+			if (!set->patterns[i].is_background != !background)
+				continue;
+			WpViewPattern *pattern = &view->patterns[view->n_patterns++];
+			fill_pattern(maker, &set->patterns[i], pattern);
+			pattern->rank = view->n_patterns;
+			*(background ? &view->n_background : &view->n_requests) += pattern->count;
+		}
+}
+
+/* Operations. */
+
+static void
+fill_operation(const Maker *maker, const WpOperation *from, WpViewOperation *to)
+{
+	to->client = node_name(maker, from->client);
+	to->node = node_name(maker, from->node);
+	to->label = text_of(maker, from->label);
+	to->protocol = text_of(maker, from->protocol);
+	to->count = from->count;
+	to->errors = from->errors;
+	to->total_ns = from->total_ns;
+	to->is_background = from->is_background;
+	to->share = from->is_background ? 0 : share_of(from->total_ns, maker->set->total_ns);
+	to->n_patterns = from->n_patterns;
+	to->latency = times_of(from->latency);
+	to->n_shares = from->n_nodes;
+	to->shares = g_new0(WpViewShare, MAX(from->n_nodes, 1));
+	for (guint32 i = 0; i < from->n_nodes; i++) {
+		const WpOperationNode *node = &from->nodes[i];
+		to->shares[i] = (WpViewShare){
+			.node = node_name(maker, node->node),
+			.label = text_of(maker, node->label),
+			.count = node->count,
+			.errors = node->errors,
+			.self_ns = node->self_ns,
+			.share = share_of(node->self_ns, from->total_ns),
+		};
+	}
+}
+
+static void
+fill_operations(const Maker *maker)
+{
+	WpView *view = maker->view;
+	const WpPatternSet *set = maker->set;
+	g_autofree guint32 *places = g_new0(guint32, MAX(set->n_operations, 1));
+	view->operations = g_new0(WpViewOperation, MAX(set->n_operations, 1));
+	for (int background = 0; background <= 1; background++)
+		for (guint32 i = 0; i < set->n_operations; i++)
+			if (!set->operations[i].is_background == !background) {
+				places[i] = view->n_operations;
+				fill_operation(maker, &set->operations[i],
+					       &view->operations[view->n_operations++]);
+			}
+	for (guint32 i = 0; i < view->n_patterns; i++)
+		view->patterns[i].operation = places[view->patterns[i].operation];
+}
+
+static int
+compare_shares(gconstpointer a, gconstpointer b)
+{
+	const WpViewShare *x = a, *y = b;
+	if (x->self_ns != y->self_ns)
+		return x->self_ns < y->self_ns ? 1 : -1;
+	return strcmp(x->node, y->node);
+}
+
+/* Sums the operations' shares by node. */
+static void
+fill_totals(const Maker *maker)
+{
+	WpView *view = maker->view;
+	const WpPatternSet *set = maker->set;
+	guint32 n = wp_resolved_n_nodes(maker->analysis->resolved);
+	WpViewShare *totals = g_new0(WpViewShare, MAX(n, 1));
+	for (guint32 i = 0; i < set->n_operations; i++) {
+		const WpOperation *operation = &set->operations[i];
+		for (guint32 k = 0; k < operation->n_nodes && !operation->is_background; k++) {
+			const WpOperationNode *node = &operation->nodes[k];
+			WpViewShare *total = &totals[node->node];
+			total->count += node->count;
+			total->errors += node->errors;
+			total->self_ns += node->self_ns;
+		}
+	}
+	for (guint32 i = 0; i < n; i++) {
+		if (!totals[i].count)
+			continue;
+		totals[i].node = node_name(maker, i);
+		totals[i].label = "";
+		totals[i].share = share_of(totals[i].self_ns, set->total_ns);
+		totals[view->n_totals++] = totals[i];
+	}
+	qsort(totals, view->n_totals, sizeof *totals, compare_shares);
+	view->totals = totals;
+}
+
+/* Links. */
+
+/* 1, 2, 3-4, 5-8, 9-16, over 16 */
+static guint
+load_class(guint32 n_candidates)
+{
+	guint class = 0;
+	while (class < WP_VIEW_N_CLASSES - 1 && n_candidates > 1u << class)
+		class ++;
+	return class;
+}
+
+static void
+count_link(WpViewLinks *links, const WpSpan *span, const WpLink *link)
+{
+	if (link->n_candidates)
+		links->classes[load_class(link->n_candidates)]++;
+	if (link->parent != WP_NO_SPAN) {
+		links->n_linked++;
+		links->n_certain += link->n_candidates == 1;
+	}
+	links->n_unseen += (link->evidence & WP_EVIDENCE_UNSEEN) != 0;
+	links->n_setup += (span->marks & WP_MARK_SETUP) != 0;
+	links->n_unpaired += !wp_span_is_paired(span);
+}
+
+static WpViewTrust
+judge(const WpViewLinks *links)
+{
+	double certain = share_of((double)links->n_certain, (double)links->n_linked);
+	if (links->n_linked == 0)
+		return WP_VIEW_TRUST_NONE;
+	if (certain >= TRUST_HIGH)
+		return WP_VIEW_TRUST_HIGH;
+	return certain >= TRUST_MIXED ? WP_VIEW_TRUST_MIXED : WP_VIEW_TRUST_LOW;
+}
+
+static void
+fill_links(const Maker *maker)
+{
+	const WpAnalysis *analysis = maker->analysis;
+	const WpSpans *spans = wp_resolved_spans(analysis->resolved);
+	const WpLinks *links = wp_analysis_links(analysis);
+	const guint8 *keep = analysis->selection ? analysis->selection->keep : NULL;
+	WpView *view = maker->view;
+	guint32 n = wp_resolved_n_nodes(analysis->resolved);
+	g_autofree guint8 *is_seen = g_malloc0(MAX(n, 1));
+
+	for (guint32 i = 0; i < spans->n; i++) {
+		const WpSpan *span = &spans->spans[i];
+		if (keep && !keep[i])
+			continue;
+		is_seen[span->caller] = is_seen[span->callee] = 1;
+		*(span->kind == WP_KIND_MESSAGE ? &view->n_messages : &view->n_calls) += 1;
+		count_link(&view->links, span, &links->links[i]);
+	}
+	for (guint32 i = 0; i < n; i++)
+		view->n_nodes += is_seen[i];
+	view->links.engine = analysis->engine->name;
+	view->links.parallelism = maker->set->parallelism;
+	view->links.trust = judge(&view->links);
+}
+
+/* Facts and quality. */
+
+static void
+fill_facts(const Maker *maker)
+{
+	const WpTrace *trace = maker->analysis->trace;
+	const WpRecord *records = wp_trace_records(trace);
+	WpView *view = maker->view;
+	gsize n = wp_trace_n_settings(trace);
+	view->inputs = g_new0(const char *, n + 1);
+	view->settings = g_new0(WpViewSetting, n + 1);
+	for (gsize i = 0; i < n; i++) {
+		const char *key = wp_trace_setting_key(trace, i);
+		const char *value = wp_trace_setting_value(trace, i);
+		if (strcmp(key, "input") == 0)
+			view->inputs[view->n_inputs++] = value;
+		else
+			view->settings[view->n_settings++] = (WpViewSetting){ key, value };
+	}
+	view->n_records = wp_trace_n_records(trace);
+	view->n_packets = wp_counters_get(wp_trace_counters(trace), WP_COUNT_PACKETS);
+	if (view->n_records)
+		view->begin_ns = view->end_ns = records[0].begin_ns;
+	for (gsize i = 0; i < view->n_records; i++)
+		view->end_ns = MAX(view->end_ns, records[i].end_ns);
+}
+
+typedef struct {
+	WpViewQuality *quality;
+	const WpNodes *nodes;
+} PairTaker;
+
+/* The worst pairs are kept in order by insertion; the least falls off. */
+static void
+add_pair(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointer data)
+{
+	const PairTaker *taker = data;
+	for (guint32 i = 0; i < taker->quality->n_counters; i++) {
+		WpViewCounter *row = &taker->quality->counters[i];
+		if (row->name != wp_counter_info[counter].name)
+			continue;
+		guint at = MIN(row->n_pairs, WP_VIEW_MAX_PAIRS);
+		row->n_pairs++;
+		for (; at > 0 && row->pairs[at - 1].count < n; at--)
+			if (at < WP_VIEW_MAX_PAIRS)
+				row->pairs[at] = row->pairs[at - 1];
+		if (at < WP_VIEW_MAX_PAIRS)
+			row->pairs[at] = (WpViewPair){ wp_nodes_key(taker->nodes, sender),
+						       wp_nodes_key(taker->nodes, receiver), n };
+	}
+}
+
+void
+wp_view_quality_fill(WpViewQuality *quality, const WpCounters *counters, const WpNodes *nodes)
+{
+	static const WpViewLevel levels[] = { [WP_SEVERITY_INFO] = WP_VIEW_FACT,
+					      [WP_SEVERITY_NOTE] = WP_VIEW_NOTE,
+					      [WP_SEVERITY_LOSS] = WP_VIEW_LOSS };
+	quality->n_counters = 0;
+	quality->counters = g_new0(WpViewCounter, WP_N_COUNTERS);
+	for (int level = WP_VIEW_N_LEVELS - 1; level >= 0; level--)
+		for (int i = 0; i < WP_N_COUNTERS; i++) {
+			const WpCounterInfo *info = &wp_counter_info[i];
+			guint64 count = wp_counters_get(counters, i);
+			if (count && (int)levels[info->severity] == level)
+				quality->counters[quality->n_counters++] =
+					(WpViewCounter){ .name = info->name,
+							 .text = info->text,
+							 .level = (WpViewLevel)level,
+							 .count = count };
+		}
+	PairTaker taker = { quality, nodes };
+	wp_counters_foreach_pair(counters, add_pair, &taker);
+
+	double lost = (double)wp_counters_get(counters, WP_COUNT_LOST_SEGMENTS);
+	double seen = (double)wp_counters_get(counters, WP_COUNT_SEGMENTS);
+	quality->loss_share = seen > 0 ? lost / (seen + lost) : -1;
+}
+
+void
+wp_view_quality_clear(WpViewQuality *quality)
+{
+	g_clear_pointer(&quality->counters, g_free);
+}
+
+static void
+fill_shared(const Maker *maker)
+{
+	const WpResolved *resolved = maker->analysis->resolved;
+	maker->view->n_shared = (guint)wp_resolved_n_shared(resolved);
+	maker->view->shared = g_new0(const char *, maker->view->n_shared + 1);
+	for (guint i = 0; i < maker->view->n_shared; i++)
+		maker->view->shared[i] = wp_resolved_shared(resolved, i);
+}
+
+WpView *
+wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
+{
+	WpView *view = g_new0(WpView, 1);
+	Maker maker = { analysis, analysis->patterns, wp_trace_nodes(analysis->trace), view };
+	view->root = options->root;
+	view->where = options->where;
+	view->partial = options->partial;
+	view->total_ns = analysis->patterns->total_ns;
+	fill_facts(&maker);
+	fill_patterns(&maker);
+	fill_operations(&maker);
+	fill_totals(&maker);
+	fill_links(&maker);
+	wp_view_quality_fill(&view->quality, wp_trace_counters(analysis->trace), maker.nodes);
+	fill_shared(&maker);
+	return view;
+}
+
+void
+wp_view_free(WpView *view)
+{
+	if (!view)
+		return;
+	for (guint32 i = 0; i < view->n_patterns; i++) {
+		g_free(view->patterns[i].nodes);
+		g_free(view->patterns[i].examples);
+	}
+	for (guint32 i = 0; i < view->n_operations; i++)
+		g_free(view->operations[i].shares);
+	g_free(view->patterns);
+	g_free(view->operations);
+	g_free(view->totals);
+	wp_view_quality_clear(&view->quality);
+	g_free(view->shared);
+	g_free(view->inputs);
+	g_free(view->settings);
+	g_free(view);
+}

@@ -1,0 +1,231 @@
+/*
+ * WpView: all that a writer of a report sees. A projection of an analysis: names instead of numbers,
+ * numbers instead of histograms, ranked, shares worked out, losses judged. Every writer takes the same
+ * view, so that the pages of one input hold the same numbers.
+ *
+ * Self-contained but for text, which it borrows from the analysis. Times are ns; a share is 0..1.
+ * Names and labels are as they came from the packets: each writer escapes them its own way.
+ */
+#ifndef WP_REPORT_VIEW_H
+#define WP_REPORT_VIEW_H
+
+#include <glib.h>
+
+#define WP_VIEW_NONE G_MAXUINT32
+
+/* A distribution of times, in short. */
+typedef struct {
+	guint64 count;
+	double sum_ns;
+	double mean_ns;
+	double sd_ns;
+	double min_ns;
+	double p50_ns;
+	double p90_ns;
+	double p95_ns;
+	double p99_ns;
+	double max_ns;
+} WpViewTimes;
+
+/* One node occurrence of a pattern, in pre-order. */
+typedef struct {
+	const char *node;
+	const char *label; /* "" = none */
+	const char *protocol;
+	guint32 parent; /* in the pattern, or WP_VIEW_NONE */
+	guint32 depth;
+	gboolean is_last; /* of its parent's children */
+	guint32 repeat;   /* equal calls one after the other, shown as one; else 1 */
+	guint64 count;    /* instances of the pattern, times repeat */
+	guint64 errors;
+	guint64 bytes_call;
+	guint64 bytes_return;
+	double probability; /* of the link to its parent; negative = the engine has none */
+	gboolean waits;
+	gboolean is_hottest;  /* most self time of its pattern */
+	double latency_share; /* latency, of the time of all requests */
+	double self_share;    /* self time, of the pattern's time */
+	WpViewTimes latency;
+	WpViewTimes self;
+	WpViewTimes delay; /* count 0 for the root */
+	WpViewTimes server;
+} WpViewNode;
+
+/* An instance to look at. */
+typedef struct {
+	double quantile; /* of the latency; 1 = slowest */
+	gint64 begin_ns;
+	double latency_ns;
+	char id[64];    /* of the root call */
+	guint64 packet; /* 0 = unknown */
+	guint tap;      /* number of the input */
+} WpViewExample;
+
+typedef struct {
+	guint32 rank; /* from 1; in the order of the set */
+	const char *client;
+	guint64 count;
+	guint64 errors; /* of the root call */
+	double total_ns;
+	double share; /* of the time of all requests */
+	gboolean is_background;
+	double probability; /* least of its links; negative = none */
+	guint32 operation;  /* in the view */
+	guint32 n_nodes;
+	WpViewNode *nodes;
+	guint32 n_examples;
+	WpViewExample *examples;
+} WpViewPattern;
+
+/* Time of one node under a root operation, or in all. */
+typedef struct {
+	const char *node;
+	const char *label; /* "" where it stands for the whole node */
+	guint64 count;
+	guint64 errors;
+	double self_ns;
+	double share; /* of the operation's time, or of all */
+} WpViewShare;
+
+/* All requests that begin with the same call. */
+typedef struct {
+	const char *client;
+	const char *node;
+	const char *label;
+	const char *protocol;
+	guint64 count;
+	guint64 errors;
+	double total_ns;
+	double share;
+	gboolean is_background;
+	guint32 n_patterns;
+	WpViewTimes latency;
+	guint32 n_shares;
+	WpViewShare *shares; /* most self time first */
+} WpViewOperation;
+
+typedef enum {
+	WP_VIEW_FACT,
+	WP_VIEW_NOTE,
+	WP_VIEW_LOSS,
+	WP_VIEW_N_LEVELS
+} WpViewLevel;
+
+extern const char *const wp_view_level_names[WP_VIEW_N_LEVELS];
+
+/* So many equal calls without children, one after the other, become one node with repeat. */
+#define WP_VIEW_MIN_REPEAT 3
+
+/* Pairs of nodes shown for a counter. */
+#define WP_VIEW_MAX_PAIRS 3
+
+typedef struct {
+	const char *sender;
+	const char *receiver;
+	guint64 count;
+} WpViewPair;
+
+/* A counter that is not zero. */
+typedef struct {
+	const char *name;
+	const char *text;
+	WpViewLevel level;
+	guint64 count;
+	guint n_pairs; /* how many pairs have it; the worst come first */
+	WpViewPair pairs[WP_VIEW_MAX_PAIRS];
+} WpViewCounter;
+
+/* Everything that was counted, and what it means. */
+typedef struct {
+	guint32 n_counters;
+	WpViewCounter *counters; /* losses first, then notes, then facts */
+	double loss_share;       /* estimated, of TCP segments; negative = not known */
+} WpViewQuality;
+
+/* How far the links can be trusted. */
+typedef enum {
+	WP_VIEW_TRUST_NONE,  /* nothing was linked: one node deep */
+	WP_VIEW_TRUST_HIGH,  /* nearly every call has one possible parent */
+	WP_VIEW_TRUST_MIXED, /* some are the likeliest of several */
+	WP_VIEW_TRUST_LOW    /* most are */
+} WpViewTrust;
+
+/* Load classes: calls by the number of their candidate parents. */
+#define WP_VIEW_N_CLASSES 6
+extern const char *const wp_view_class_names[WP_VIEW_N_CLASSES];
+
+typedef struct {
+	const char *engine;
+	double parallelism; /* mean candidate parents of the calls that have any */
+	guint64 n_linked;   /* calls with a parent */
+	guint64 n_certain;  /* ... the only possible one */
+	guint64 classes[WP_VIEW_N_CLASSES];
+	guint64 n_unseen;   /* calls whose parent may lie outside the capture */
+	guint64 n_unpaired; /* calls without return and one-way messages: not linked */
+	guint64 n_setup;    /* set-up exchanges, left out */
+	WpViewTrust trust;
+} WpViewLinks;
+
+typedef struct {
+	const char *key;
+	const char *value;
+} WpViewSetting;
+
+typedef struct {
+	/* The input. */
+	guint n_inputs;
+	const char **inputs; /* as the trace names them */
+	guint n_settings;
+	WpViewSetting *settings; /* the rest of what the trace says about itself */
+	const char *root;        /* --root, or NULL */
+	const char *where;       /* --where, or NULL */
+	const char *partial;     /* why the input was not read whole, or NULL */
+	gint64 begin_ns;         /* first record; valid where n_records */
+	gint64 end_ns;
+	guint64 n_records;
+	guint64 n_packets;
+	guint64 n_calls;
+	guint64 n_messages;
+	guint32 n_nodes;
+
+	/* Requests: not background. */
+	guint64 n_requests;
+	guint64 n_background;
+	double total_ns;
+	WpViewLinks links;
+
+	guint32 n_operations;
+	WpViewOperation *operations; /* most time first; background last */
+	guint32 n_totals;
+	WpViewShare *totals; /* per node, most self time first */
+	guint32 n_patterns;
+	WpViewPattern *patterns; /* most time first; background last */
+
+	WpViewQuality quality;
+	guint n_shared;
+	const char **shared; /* addresses whose services cannot be told apart */
+} WpView;
+
+struct WpAnalysis;
+
+typedef struct {
+	const char *root;    /* --root, shown in pages; or NULL */
+	const char *where;   /* --where */
+	const char *partial; /* why the input was not read whole */
+} WpViewOptions;
+
+struct WpCounters;
+struct WpNodes;
+
+/* Fills QUALITY; clear it with wp_view_quality_clear(). Text is borrowed from NODES. */
+void wp_view_quality_fill(WpViewQuality *quality, const struct WpCounters *counters,
+			  const struct WpNodes *nodes);
+void wp_view_quality_clear(WpViewQuality *quality);
+
+/* (transfer full) ANALYSIS (with patterns) and the texts of OPTIONS must outlive the view. */
+WpView *wp_view_new(const struct WpAnalysis *analysis, const WpViewOptions *options);
+void wp_view_free(WpView *view);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpView, wp_view_free)
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * Graphs for Graphviz, in the form of the paper's figure 8 (section 5.4): a graph per pattern; an
+ * ellipse holds the name of a node and its mean latency, children included; an edge holds the mean
+ * time from the call into the parent to this call; the first edge holds the number of instances and
+ * their total latency. Beyond the paper: the operation, the share of self time, and the node with most
+ * self time filled.
+ */
+#include "report/writer.h"
+
+#include <string.h>
+
+#include "report/escape.h"
+#include "report/format.h"
+
+/* Columns of a line in an ellipse, and lines of an operation; wider ellipses tear the graph apart. */
+#define LINE_WIDTH 24
+#define MAX_LINES  2
+
+static void
+add_text(GString *out, const char *text)
+{
+	wp_escape_dot_to(out, text);
+}
+
+/*
+ * TEXT in lines of LINE_WIDTH columns, broken at blanks, slashes and commas where there are some; each
+ * line has its \n in front.
+ */
+static void
+add_lines(GString *out, const char *text)
+{
+	g_autofree char *safe = wp_escape_terminal(text, TRUE);
+	const char *rest = safe;
+	for (guint line = 0; *rest && line < MAX_LINES; line++) {
+		g_autofree char *piece = NULL;
+		gboolean is_last = line + 1 == MAX_LINES;
+		if (wp_escape_width(rest) <= LINE_WIDTH || is_last) {
+			piece = wp_escape_shorten(rest, LINE_WIDTH);
+			rest = "";
+		} else {
+			const char *end = rest, *cut = NULL;
+			for (gsize used = 0; used < LINE_WIDTH && *end;
+			     used++, end = g_utf8_next_char(end))
+				if (end > rest && strchr(" /,.", *end))
+					cut = *end == '/' ? end : end + 1;
+			cut = cut && cut - rest > LINE_WIDTH / 3 ? cut : end;
+			piece = g_strndup(rest, (gsize)(cut - rest));
+			rest = cut;
+		}
+		g_string_append(out, "\\n");
+		add_text(out, g_strstrip(piece));
+	}
+}
+
+static void
+write_node(const WpViewPattern *pattern, guint32 i, WpOut *out)
+{
+	const WpViewNode *node = &pattern->nodes[i];
+	char latency[WP_FORMAT_MAX], self[WP_FORMAT_MAX], share[WP_FORMAT_MAX];
+	g_autoptr(GString) label = g_string_new(NULL);
+	g_autoptr(GString) tip = g_string_new(NULL);
+
+	add_text(label, node->node);
+	if (node->repeat > 1)
+		g_string_append_printf(label, " x%u", node->repeat);
+	add_lines(label, node->label);
+	g_string_append_printf(label, "\\n%s", wp_format_time(latency, node->latency.mean_ns));
+	wp_format_time(self, node->self.mean_ns);
+	wp_format_share(share, node->self_share);
+	if (node->is_hottest)
+		g_string_append_printf(label, "\\nself %s (%s)", self, share);
+	add_text(tip, node->label);
+	g_string_append_printf(tip, "%sself time %s, %s of the pattern", *node->label ? ": " : "",
+			       self, share);
+	wp_out_printf(out, "    n%u_%u [label=\"%s\", tooltip=\"%s\"%s];\n", pattern->rank, i,
+		      label->str, tip->str,
+		      node->is_hottest ? ", style=filled, fillcolor=\"#f4b6a6\", penwidth=2" : "");
+}
+
+static void
+write_edge(const WpViewPattern *pattern, guint32 i, WpOut *out)
+{
+	const WpViewNode *node = &pattern->nodes[i];
+	char delay[WP_FORMAT_MAX];
+	wp_out_printf(out, "    n%u_%u -> n%u_%u [label=\" %s \"%s];\n", pattern->rank,
+		      node->parent, pattern->rank, i, wp_format_time(delay, node->delay.mean_ns),
+		      node->probability >= 0 && node->probability < 0.7 ? ", style=dashed" : "");
+}
+
+static void
+write_pattern(const WpViewPattern *pattern, WpOut *out)
+{
+	char count[WP_FORMAT_MAX], total[WP_FORMAT_MAX], share[WP_FORMAT_MAX];
+	g_autoptr(GString) client = g_string_new(NULL);
+	add_text(client, pattern->client);
+	wp_format_count(count, pattern->count);
+	wp_format_time(total, pattern->total_ns);
+	wp_out_printf(out, "\n  subgraph cluster_%u {\n    label=\"#%u: %s of the time\";\n",
+		      pattern->rank, pattern->rank, wp_format_share(share, pattern->share));
+	wp_out_printf(out, "    c%u [label=\"%s\", color=gray50, fontcolor=gray30];\n",
+		      pattern->rank, client->str);
+	for (guint32 i = 0; i < pattern->n_nodes; i++)
+		write_node(pattern, i, out);
+	wp_out_printf(out, "    c%u -> n%u_0 [label=\" %s instance%s \\n total %s \"];\n",
+		      pattern->rank, pattern->rank, count, pattern->count == 1 ? "" : "s", total);
+	for (guint32 i = 1; i < pattern->n_nodes; i++)
+		write_edge(pattern, i, out);
+	wp_out_text(out, "  }\n");
+}
+
+static void
+write_head(const WpView *view, guint32 n, guint32 all, WpOut *out)
+{
+	g_autoptr(GString) inputs = g_string_new(NULL);
+	char count[WP_FORMAT_MAX];
+	for (guint i = 0; i < view->n_inputs; i++) {
+		g_string_append(inputs, i ? ", " : "");
+		add_text(inputs, view->inputs[i]);
+	}
+	wp_out_text(out, "digraph wirepath {\n"
+			 "  graph [rankdir=LR, ordering=out, nodesep=0.15, ranksep=0.45, "
+			 "bgcolor=white, labelloc=t, labeljust=l,\n"
+			 "    fontname=\"Helvetica,Arial,sans-serif\", fontsize=12];\n"
+			 "  node [shape=ellipse, fontname=\"Helvetica,Arial,sans-serif\", "
+			 "fontsize=10, margin=\"0.04,0.02\"];\n"
+			 "  edge [fontname=\"Helvetica,Arial,sans-serif\", fontsize=9, "
+			 "arrowsize=0.7];\n");
+	wp_out_printf(out, "  label=\"%s: %s requests", inputs->str,
+		      wp_format_count(count, view->n_requests));
+	if (n < all)
+		wp_out_printf(out, ", the first %u of %u patterns", n, all);
+	wp_out_printf(out, "%s\";\n",
+		      view->links.trust == WP_VIEW_TRUST_LOW
+			      ? "\\nCAREFUL: most calls have several possible parents; these "
+				"paths are estimates"
+			      : "");
+	wp_out_text(out,
+		    "  // ellipse: node, operation, mean latency (children included); edge: mean "
+		    "call delay;\n  // first edge: instances and their total latency; dashed: "
+		    "uncertain; filled: most self time\n");
+}
+
+static void
+write_report(const WpView *view, const WpPage *page, WpOut *out)
+{
+	guint32 all = 0;
+	while (all < view->n_patterns && !view->patterns[all].is_background)
+		all++;
+	guint32 n = page->top ? MIN(page->top, all) : all;
+	write_head(view, n, all, out);
+	for (guint32 i = 0; i < n; i++)
+		write_pattern(&view->patterns[i], out);
+	wp_out_text(out, "}\n");
+}
+
+static const char *const suffixes[] = { "dot", "gv", NULL };
+
+const WpWriter wp_writer_dot = {
+	.name = "dot",
+	.summary = "a graph per pattern, for Graphviz",
+	.suffixes = suffixes,
+	.is_for_people = TRUE,
+	.report = write_report,
+};

@@ -1,0 +1,366 @@
+/*
+ * The view as JSON: schemas "wirepath.report/1" and "wirepath.inspect/1". Times are numbers of
+ * nanoseconds; points in time are texts of nanoseconds since the epoch, as they are beyond what every
+ * reader keeps exactly. Members may be added; none is removed or changes its meaning within a version.
+ */
+#include "config.h"
+
+#include "report/json.h"
+#include "report/writer.h"
+
+static void
+write_times(WpJson *json, const char *key, const WpViewTimes *times)
+{
+	wp_json_open(json, key, '{');
+	wp_json_uint(json, "count", times->count);
+	if (times->count) {
+		wp_json_number(json, "sum_ns", times->sum_ns, 0);
+		wp_json_number(json, "mean_ns", times->mean_ns, 1);
+		wp_json_number(json, "sd_ns", times->sd_ns, 1);
+		wp_json_number(json, "min_ns", times->min_ns, 0);
+		wp_json_number(json, "p50_ns", times->p50_ns, 0);
+		wp_json_number(json, "p90_ns", times->p90_ns, 0);
+		wp_json_number(json, "p95_ns", times->p95_ns, 0);
+		wp_json_number(json, "p99_ns", times->p99_ns, 0);
+		wp_json_number(json, "max_ns", times->max_ns, 0);
+	}
+	wp_json_close(json, '}');
+}
+
+static void
+write_node(WpJson *json, const WpViewNode *node)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_text(json, "node", node->node);
+	wp_json_text(json, "operation", node->label);
+	wp_json_text(json, "protocol", node->protocol);
+	if (node->parent == WP_VIEW_NONE)
+		wp_json_text(json, "parent", NULL);
+	else
+		wp_json_uint(json, "parent", node->parent);
+	wp_json_uint(json, "depth", node->depth);
+	wp_json_uint(json, "repeat", node->repeat);
+	wp_json_uint(json, "count", node->count);
+	wp_json_uint(json, "errors", node->errors);
+	wp_json_uint(json, "bytes_call", node->bytes_call);
+	wp_json_uint(json, "bytes_return", node->bytes_return);
+	if (node->probability >= 0)
+		wp_json_number(json, "probability", node->probability, 6);
+	else
+		wp_json_text(json, "probability", NULL);
+	wp_json_bool(json, "waits", node->waits);
+	wp_json_number(json, "latency_share", node->latency_share, 6);
+	wp_json_number(json, "self_share", node->self_share, 6);
+	write_times(json, "latency", &node->latency);
+	write_times(json, "self", &node->self);
+	write_times(json, "delay", &node->delay);
+	write_times(json, "server", &node->server);
+	wp_json_close(json, '}');
+}
+
+static void
+write_example(WpJson *json, const WpViewExample *example)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_number(json, "quantile", example->quantile, 4);
+	wp_json_text(json, "call_id", example->id);
+	wp_json_epoch(json, "begin_ns", example->begin_ns);
+	wp_json_number(json, "latency_ns", example->latency_ns, 0);
+	wp_json_uint(json, "input", example->tap);
+	if (example->packet)
+		wp_json_uint(json, "packet", example->packet);
+	else
+		wp_json_text(json, "packet", NULL);
+	wp_json_close(json, '}');
+}
+
+static void
+write_pattern(WpJson *json, const WpViewPattern *pattern)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_uint(json, "rank", pattern->rank);
+	wp_json_text(json, "client", pattern->client);
+	wp_json_uint(json, "operation", pattern->operation);
+	wp_json_uint(json, "count", pattern->count);
+	wp_json_uint(json, "errors", pattern->errors);
+	wp_json_number(json, "total_ns", pattern->total_ns, 0);
+	wp_json_number(json, "share", pattern->share, 6);
+	wp_json_bool(json, "background", pattern->is_background);
+	wp_json_open(json, "nodes", '[');
+	for (guint32 i = 0; i < pattern->n_nodes; i++)
+		write_node(json, &pattern->nodes[i]);
+	wp_json_close(json, ']');
+	wp_json_open(json, "examples", '[');
+	for (guint32 i = 0; i < pattern->n_examples; i++)
+		write_example(json, &pattern->examples[i]);
+	wp_json_close(json, ']');
+	wp_json_close(json, '}');
+}
+
+static void
+write_shares(WpJson *json, const char *key, const WpViewShare *shares, guint32 n, gboolean labels)
+{
+	wp_json_open(json, key, '[');
+	for (guint32 i = 0; i < n; i++) {
+		wp_json_open(json, NULL, '{');
+		wp_json_text(json, "node", shares[i].node);
+		if (labels)
+			wp_json_text(json, "operation", shares[i].label);
+		wp_json_uint(json, "count", shares[i].count);
+		wp_json_uint(json, "errors", shares[i].errors);
+		wp_json_number(json, "self_ns", shares[i].self_ns, 0);
+		wp_json_number(json, "share", shares[i].share, 6);
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, ']');
+}
+
+static void
+write_operation(WpJson *json, const WpViewOperation *operation)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_text(json, "client", operation->client);
+	wp_json_text(json, "node", operation->node);
+	wp_json_text(json, "operation", operation->label);
+	wp_json_text(json, "protocol", operation->protocol);
+	wp_json_uint(json, "count", operation->count);
+	wp_json_uint(json, "errors", operation->errors);
+	wp_json_number(json, "total_ns", operation->total_ns, 0);
+	wp_json_number(json, "share", operation->share, 6);
+	wp_json_bool(json, "background", operation->is_background);
+	wp_json_uint(json, "patterns", operation->n_patterns);
+	write_times(json, "latency", &operation->latency);
+	write_shares(json, "self", operation->shares, operation->n_shares, TRUE);
+	wp_json_close(json, '}');
+}
+
+static void
+write_texts(WpJson *json, const char *key, const char *const *texts, guint n)
+{
+	wp_json_open(json, key, '[');
+	for (guint i = 0; i < n; i++)
+		wp_json_text(json, NULL, texts[i]);
+	wp_json_close(json, ']');
+}
+
+static void
+write_settings(WpJson *json, const WpViewSetting *settings, guint n)
+{
+	wp_json_open(json, "settings", '[');
+	for (guint i = 0; i < n; i++) {
+		wp_json_open(json, NULL, '{');
+		wp_json_text(json, "key", settings[i].key);
+		wp_json_text(json, "value", settings[i].value);
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, ']');
+}
+
+static void
+write_quality(WpJson *json, const WpViewQuality *quality)
+{
+	wp_json_open(json, "quality", '{');
+	if (quality->loss_share >= 0)
+		wp_json_number(json, "loss_share", quality->loss_share, 6);
+	else
+		wp_json_text(json, "loss_share", NULL);
+	wp_json_open(json, "counters", '[');
+	for (guint32 i = 0; i < quality->n_counters; i++) {
+		const WpViewCounter *counter = &quality->counters[i];
+		wp_json_open(json, NULL, '{');
+		wp_json_text(json, "name", counter->name);
+		wp_json_text(json, "text", counter->text);
+		wp_json_text(json, "level", wp_view_level_names[counter->level]);
+		wp_json_uint(json, "count", counter->count);
+		wp_json_uint(json, "pairs", counter->n_pairs);
+		wp_json_open(json, "worst", '[');
+		for (guint k = 0; k < MIN(counter->n_pairs, WP_VIEW_MAX_PAIRS); k++) {
+			wp_json_open(json, NULL, '{');
+			wp_json_text(json, "sender", counter->pairs[k].sender);
+			wp_json_text(json, "receiver", counter->pairs[k].receiver);
+			wp_json_uint(json, "count", counter->pairs[k].count);
+			wp_json_close(json, '}');
+		}
+		wp_json_close(json, ']');
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, ']');
+	wp_json_close(json, '}');
+}
+
+static void
+write_links(WpJson *json, const WpViewLinks *links)
+{
+	static const char *const trusts[] = { "none", "high", "mixed", "low" };
+	wp_json_open(json, "links", '{');
+	wp_json_text(json, "engine", links->engine);
+	wp_json_text(json, "trust", trusts[links->trust]);
+	wp_json_number(json, "parallelism", links->parallelism, 4);
+	wp_json_uint(json, "linked", links->n_linked);
+	wp_json_uint(json, "one_candidate", links->n_certain);
+	wp_json_uint(json, "parent_unseen", links->n_unseen);
+	wp_json_uint(json, "unpaired", links->n_unpaired);
+	wp_json_open(json, "load_classes", '{');
+	for (guint i = 0; i < WP_VIEW_N_CLASSES; i++)
+		wp_json_uint(json, wp_view_class_names[i], links->classes[i]);
+	wp_json_close(json, '}');
+	wp_json_close(json, '}');
+}
+
+static void
+write_facts(WpJson *json, const WpView *view)
+{
+	wp_json_text(json, "schema", "wirepath.report/1");
+	wp_json_text(json, "program", PACKAGE_STRING);
+	write_texts(json, "inputs", view->inputs, view->n_inputs);
+	write_settings(json, view->settings, view->n_settings);
+	wp_json_text(json, "root", view->root);
+	wp_json_text(json, "where", view->where);
+	wp_json_bool(json, "partial", view->partial != NULL);
+	wp_json_text(json, "partial_reason", view->partial);
+	if (view->n_records) {
+		wp_json_epoch(json, "begin_ns", view->begin_ns);
+		wp_json_epoch(json, "end_ns", view->end_ns);
+	}
+	wp_json_uint(json, "packets", view->n_packets);
+	wp_json_uint(json, "requests", view->n_requests);
+	wp_json_uint(json, "background_requests", view->n_background);
+	wp_json_uint(json, "calls", view->n_calls);
+	wp_json_uint(json, "messages", view->n_messages);
+	wp_json_uint(json, "nodes", view->n_nodes);
+	wp_json_number(json, "total_ns", view->total_ns, 0);
+	write_links(json, &view->links);
+}
+
+static void
+write_report(const WpView *view, const WpPage *page, WpOut *out)
+{
+	WpJson json = { .out = out };
+	guint32 n = page->top ? MIN(page->top, view->n_patterns) : view->n_patterns;
+	wp_json_open(&json, NULL, '{');
+	write_facts(&json, view);
+	wp_json_open(&json, "operations", '[');
+	for (guint32 i = 0; i < view->n_operations; i++)
+		write_operation(&json, &view->operations[i]);
+	wp_json_close(&json, ']');
+	write_shares(&json, "self_by_node", view->totals, view->n_totals, FALSE);
+	wp_json_uint(&json, "patterns_in_all", view->n_patterns);
+	wp_json_open(&json, "patterns", '[');
+	for (guint32 i = 0; i < n; i++)
+		write_pattern(&json, &view->patterns[i]);
+	wp_json_close(&json, ']');
+	write_quality(&json, &view->quality);
+	write_texts(&json, "shared_addresses", view->shared, view->n_shared);
+	wp_json_close(&json, '}');
+}
+
+/* inspect */
+
+static void
+write_counts(WpJson *json, const WpInspectionCounts *counts)
+{
+	wp_json_uint(json, "requests", counts->requests);
+	wp_json_uint(json, "responses", counts->responses);
+	wp_json_uint(json, "pairs", counts->pairs);
+	wp_json_uint(json, "one_way", counts->one_way);
+	wp_json_uint(json, "setup", counts->setup);
+	wp_json_uint(json, "errors", counts->errors);
+	wp_json_uint(json, "bytes", counts->bytes);
+}
+
+static void
+write_inspected_node(WpJson *json, const WpInspectionNode *node)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_text(json, "node", node->key);
+	wp_json_text(json, "name", *node->name ? node->name : NULL);
+	wp_json_text(json, "name_source", *node->name ? node->name_source : NULL);
+	wp_json_uint(json, "calls_in", node->calls_in);
+	wp_json_uint(json, "calls_out", node->calls_out);
+	wp_json_uint(json, "messages_in", node->messages_in);
+	wp_json_uint(json, "messages_out", node->messages_out);
+	wp_json_open(json, "ports", '[');
+	for (guint i = 0; i < node->n_ports; i++) {
+		wp_json_open(json, NULL, '{');
+		wp_json_uint(json, "port", node->ports[i].port);
+		wp_json_text(json, "protocol", node->ports[i].protocol);
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, ']');
+	wp_json_close(json, '}');
+}
+
+static void
+write_flow(WpJson *json, const WpInspectionFlow *flow)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_uint(json, "flow", flow->number);
+	wp_json_text(json, "protocol", flow->protocol);
+	wp_json_text(json, "client", flow->client);
+	wp_json_text(json, "server", flow->server);
+	wp_json_text(json, "src", *flow->src ? flow->src : NULL);
+	wp_json_text(json, "dst", *flow->dst ? flow->dst : NULL);
+	wp_json_epoch(json, "begin_ns", flow->begin_ns);
+	wp_json_epoch(json, "end_ns", flow->end_ns);
+	write_counts(json, &flow->counts);
+	wp_json_close(json, '}');
+}
+
+static void
+write_inspected_parts(WpJson *json, const WpInspection *inspection, const WpPage *page)
+{
+	guint n = page->top ? MIN(page->top, inspection->n_flows) : inspection->n_flows;
+	wp_json_open(json, "nodes", '[');
+	for (guint i = 0; i < inspection->n_nodes; i++)
+		write_inspected_node(json, &inspection->nodes[i]);
+	wp_json_close(json, ']');
+	wp_json_open(json, "protocols", '[');
+	for (guint i = 0; i < inspection->n_protocols; i++) {
+		const WpInspectionProtocol *protocol = &inspection->protocols[i];
+		wp_json_open(json, NULL, '{');
+		wp_json_text(json, "protocol", protocol->name);
+		wp_json_uint(json, "flows", protocol->flows);
+		write_counts(json, &protocol->counts);
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, ']');
+	wp_json_uint(json, "flows_in_all", inspection->n_flows);
+	wp_json_uint(json, "messages_of_further_flows", inspection->n_flows_more);
+	wp_json_open(json, "flows", '[');
+	for (guint i = 0; i < n; i++)
+		write_flow(json, &inspection->flows[i]);
+	wp_json_close(json, ']');
+}
+
+static void
+write_inspect(const WpInspection *inspection, const WpPage *page, WpOut *out)
+{
+	WpJson json = { .out = out };
+	wp_json_open(&json, NULL, '{');
+	wp_json_text(&json, "schema", "wirepath.inspect/1");
+	wp_json_text(&json, "program", PACKAGE_STRING);
+	write_texts(&json, "inputs", inspection->inputs, inspection->n_inputs);
+	write_settings(&json, inspection->settings, inspection->n_settings);
+	wp_json_bool(&json, "partial", inspection->partial != NULL);
+	wp_json_text(&json, "partial_reason", inspection->partial);
+	if (inspection->n_records) {
+		wp_json_epoch(&json, "begin_ns", inspection->begin_ns);
+		wp_json_epoch(&json, "end_ns", inspection->end_ns);
+	}
+	wp_json_uint(&json, "packets", inspection->n_packets);
+	wp_json_uint(&json, "records", inspection->n_records);
+	write_counts(&json, &inspection->counts);
+	write_inspected_parts(&json, inspection, page);
+	write_quality(&json, &inspection->quality);
+	wp_json_close(&json, '}');
+}
+
+static const char *const suffixes[] = { "json", NULL };
+
+const WpWriter wp_writer_json = {
+	.name = "json",
+	.summary = "everything, for programs",
+	.suffixes = suffixes,
+	.report = write_report,
+	.inspect = write_inspect,
+};

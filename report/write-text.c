@@ -1,0 +1,623 @@
+/*
+ * The text page of `report`: what an engineer reads first. Headline, where the time goes, the patterns
+ * as trees, how good the capture was. `inspect` is in write-inspect.c.
+ *
+ * Numbers stand to the left of the tree, so that a deep tree or a long operation never pushes them out
+ * of line; what does not fit is shortened at the right, and whole columns go first where the page is
+ * narrow.
+ */
+#include "report/write-text.h"
+
+#include <string.h>
+
+#include "report/escape.h"
+#include "report/format.h"
+#include "report/table.h"
+#include "report/writer.h"
+
+/* Columns that the tree of a pattern gets at least. */
+#define TREE_WIDTH 32
+
+/* Rows of one pattern; a page with more is not read. */
+#define MAX_TREE_ROWS 60
+
+typedef struct {
+	const WpView *view;
+	const WpPage *page;
+	WpOut *out;
+} Text;
+
+static char *
+safe(const Text *text, const char *name)
+{
+	return wp_escape_terminal(name, text->page->style.utf8);
+}
+
+void
+wp_text_heading(const WpPage *page, const char *heading, WpOut *out)
+{
+	wp_out_printf(out, "\n%s%s%s\n", wp_style_bold(&page->style), heading,
+		      wp_style_off(&page->style));
+}
+
+void
+wp_text_paragraph(const WpPage *page, const char *text, gsize indent, WpOut *out)
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+	gsize used = 0;
+	for (gsize i = 0; words[i]; i++) {
+		gsize width = wp_escape_width(words[i]);
+		if (used && indent + used + 1 + width > page->style.width) {
+			wp_out_char(out, '\n');
+			used = 0;
+		}
+		if (used)
+			wp_out_char(out, ' ');
+		else
+			wp_out_fill(out, ' ', indent);
+		wp_out_text(out, words[i]);
+		used += width + (used > 0);
+	}
+	wp_out_char(out, '\n');
+}
+
+/* "3 requests", "1 request" */
+static char *
+count_of(guint64 n, const char *thing)
+{
+	char count[WP_FORMAT_MAX];
+	return g_strdup_printf("%s %s%s", wp_format_count(count, n), thing, n == 1 ? "" : "s");
+}
+
+char *
+wp_text_when(gint64 begin_ns, gint64 end_ns)
+{
+	char begin[WP_FORMAT_MAX], length[WP_FORMAT_MAX];
+	wp_format_date(begin, begin_ns);
+	wp_format_time(length, (double)(end_ns - begin_ns));
+	return g_strdup_printf("%s, %s", begin, length);
+}
+
+char *
+wp_text_inputs(const WpPage *page, const char *const *inputs, guint n)
+{
+	g_autoptr(GString) names = g_string_new(NULL);
+	for (guint i = 0; i < n && i < 3; i++)
+		g_string_append_printf(names, "%s%s", i ? ", " : "", inputs[i]);
+	if (n > 3)
+		g_string_append_printf(names, " and %u more", n - 3);
+	return wp_escape_terminal(n ? names->str : "input", page->style.utf8);
+}
+
+static const char *
+arrow(const Text *text)
+{
+	return text->page->style.utf8 ? "\342\206\222" : "->";
+}
+
+static void
+write_trust(const Text *text)
+{
+	const WpViewLinks *links = &text->view->links;
+	char share[WP_FORMAT_MAX], mean[WP_FORMAT_MAX];
+	g_autofree char *words = NULL;
+	double certain = links->n_linked ? (double)links->n_certain / (double)links->n_linked : 0;
+	wp_format_share(share, certain);
+	wp_format_number(mean, links->parallelism);
+	switch (links->trust) {
+	case WP_VIEW_TRUST_NONE:
+		words = g_strdup(
+			"No call was made while another was being served: every path is one "
+			"call long. If the called nodes call others, those packets are not in "
+			"this capture.");
+		break;
+	case WP_VIEW_TRUST_HIGH:
+		words = g_strdup_printf(
+			"Paths inferred by %s: %s of the calls have only one possible "
+			"parent, so the paths can be relied on.",
+			links->engine, share);
+		break;
+	case WP_VIEW_TRUST_MIXED:
+		words = g_strdup_printf(
+			"Paths inferred by %s: %s of the calls have only one possible "
+			"parent; the others were given the likeliest one (%s possible "
+			"on average). Patterns with few requests may be mistakes.",
+			links->engine, share, mean);
+		break;
+	case WP_VIEW_TRUST_LOW:
+		words = g_strdup_printf(
+			"CAREFUL: requests overlap so much that only %s of the calls have a single "
+			"possible parent (%s possible on average), and %s often picks a wrong one. "
+			"Counts and latencies of requests are measured; who called whom, self "
+			"times "
+			"and patterns are estimates.",
+			share, mean, links->engine);
+		break;
+	}
+	wp_text_paragraph(text->page, words, 0, text->out);
+}
+
+static void
+write_selection(const Text *text)
+{
+	const WpView *view = text->view;
+	g_autofree char *root = view->root ? safe(text, view->root) : NULL;
+	g_autofree char *where = view->where ? safe(text, view->where) : NULL;
+	g_autofree char *partial = view->partial ? safe(text, view->partial) : NULL;
+	if (root)
+		wp_out_printf(text->out, "Seen from: %s\n", root);
+	if (where)
+		wp_out_printf(text->out, "Only requests with a call where: %s\n", where);
+	if (partial)
+		wp_out_printf(text->out, "%sPARTIAL: %s%s\n", wp_style_red(&text->page->style),
+			      partial, wp_style_off(&text->page->style));
+}
+
+static void
+write_headline(const Text *text)
+{
+	const WpView *view = text->view;
+	g_autofree char *inputs = wp_text_inputs(text->page, view->inputs, view->n_inputs);
+	g_autofree char *requests = count_of(view->n_requests, "request");
+	g_autofree char *calls = count_of(view->n_calls, "call");
+	g_autofree char *messages = count_of(view->n_messages, "one-way message");
+	g_autofree char *nodes = count_of(view->n_nodes, "node");
+	wp_out_printf(text->out, "%s%s%s", wp_style_bold(&text->page->style), inputs,
+		      wp_style_off(&text->page->style));
+	if (view->n_records) {
+		g_autofree char *when = wp_text_when(view->begin_ns, view->end_ns);
+		wp_out_printf(text->out, "   %s", when);
+	}
+	wp_out_printf(text->out, "\n%s, %s%s%s between %s\n", requests, calls,
+		      view->n_messages ? ", " : "", view->n_messages ? messages : "", nodes);
+	write_selection(text);
+}
+
+/* Why there is nothing to show. */
+static void
+write_nothing(const Text *text)
+{
+	const WpView *view = text->view;
+	const char *why =
+		view->n_records == 0 && view->n_packets == 0 ? "The input holds no packets."
+		: view->n_records == 0
+			? "No calls were found in these packets: see the capture quality below."
+		: view->where || view->root
+			? "No request is left by the selection."
+			: "No complete request was found: see the capture quality below.";
+	wp_text_paragraph(text->page, why, 0, text->out);
+}
+
+/* Operations. */
+
+/* "php 84.0%, db 9.1%" */
+static char *
+describe_shares(const Text *text, const WpViewOperation *operation, guint max)
+{
+	GString *words = g_string_new(NULL);
+	for (guint32 i = 0; i < operation->n_shares && i < max; i++) {
+		const WpViewShare *share = &operation->shares[i];
+		char percent[WP_FORMAT_MAX];
+		if (i && share->share < 0.05)
+			break;
+		g_autofree char *node = safe(text, share->node);
+		g_string_append_printf(words, "%s%s %s", i ? ", " : "", node,
+				       wp_format_share(percent, share->share));
+	}
+	return g_string_free(words, FALSE);
+}
+
+static char *
+describe_operation(const Text *text, const char *client, const char *node, const char *label)
+{
+	g_autofree char *from = safe(text, client);
+	g_autofree char *to = safe(text, node);
+	g_autofree char *what = safe(text, label);
+	return g_strdup_printf("%s %s %s%s%s", from, arrow(text), to, *what ? "  " : "", what);
+}
+
+static void
+add_operation(const Text *text, WpTable *table, const WpViewOperation *operation, gsize self_width)
+{
+	char buffer[WP_FORMAT_MAX];
+	g_autofree char *shares = describe_shares(text, operation, 2);
+	g_autofree char *self = wp_escape_shorten(shares, self_width);
+	g_autofree char *what =
+		describe_operation(text, operation->client, operation->node, operation->label);
+	wp_table_row(table, WP_TABLE_PLAIN);
+	wp_table_cell(table, wp_format_share(buffer, operation->share));
+	wp_table_cell(table, wp_format_count(buffer, operation->count));
+	wp_table_cell(table, wp_format_count(buffer, operation->errors));
+	wp_table_cell(table, wp_format_time(buffer, operation->latency.mean_ns));
+	wp_table_cell(table, wp_format_time(buffer, operation->latency.p95_ns));
+	wp_table_cell(table, self);
+	wp_table_cell(table, what);
+}
+
+/* How many of N rows a page shows. */
+static guint32
+shown(const WpPage *page, guint32 n)
+{
+	return page->top ? MIN(page->top, n) : n;
+}
+
+static void
+write_operations(const Text *text)
+{
+	const WpView *view = text->view;
+	g_autoptr(WpTable) table = wp_table_new();
+	guint32 n = 0, i;
+	double hidden = 0;
+	char share[WP_FORMAT_MAX];
+
+	while (n < view->n_operations && !view->operations[n].is_background)
+		n++;
+	if (!n)
+		return;
+	wp_text_heading(text->page, "Where the time goes: requests by their first call", text->out);
+	wp_table_column(table, "time%", TRUE, 5);
+	wp_table_column(table, "requests", TRUE, 0);
+	wp_table_column(table, "errors", TRUE, 0);
+	wp_table_column(table, "mean", TRUE, 7);
+	wp_table_column(table, "p95", TRUE, 7);
+	wp_table_column(table, "most self time in", FALSE, 0);
+	wp_table_column(table, "request", FALSE, 0);
+	gsize self_width = text->page->style.width < 110 ? 20 : 34;
+	for (i = 0; i < shown(text->page, n); i++)
+		add_operation(text, table, &view->operations[i], self_width);
+	wp_table_write(table, &text->page->style, 2, text->out);
+	for (; i < n; i++)
+		hidden += view->operations[i].share;
+	if (n > shown(text->page, n))
+		wp_out_printf(text->out, "  ... and %u more with %s of the time (--all)\n",
+			      n - shown(text->page, n), wp_format_share(share, hidden));
+}
+
+static void
+write_totals(const Text *text)
+{
+	const WpView *view = text->view;
+	g_autoptr(WpTable) table = wp_table_new();
+	char buffer[WP_FORMAT_MAX];
+	guint32 n = shown(text->page, view->n_totals);
+	if (!view->n_totals)
+		return;
+	wp_text_heading(text->page, "Self time by node", text->out);
+	wp_table_column(table, "self%", TRUE, 5);
+	wp_table_column(table, "self", TRUE, 8);
+	wp_table_column(table, "calls", TRUE, 6);
+	wp_table_column(table, "a call", TRUE, 7);
+	wp_table_column(table, "errors", TRUE, 0);
+	wp_table_column(table, "node", FALSE, 0);
+	for (guint32 i = 0; i < n; i++) {
+		const WpViewShare *total = &view->totals[i];
+		g_autofree char *node = safe(text, total->node);
+		wp_table_row(table, i == 0 ? WP_TABLE_HOT : WP_TABLE_PLAIN);
+		wp_table_cell(table, wp_format_share(buffer, total->share));
+		wp_table_cell(table, wp_format_time(buffer, total->self_ns));
+		wp_table_cell(table, wp_format_count(buffer, total->count));
+		wp_table_cell(table, wp_format_time(buffer, total->self_ns / (double)total->count));
+		wp_table_cell(table, wp_format_count(buffer, total->errors));
+		wp_table_cell(table, node);
+	}
+	wp_table_write(table, &text->page->style, 2, text->out);
+	if (n < view->n_totals)
+		wp_out_printf(text->out, "  ... and %u more (--all)\n", view->n_totals - n);
+}
+
+/* Patterns. */
+
+/* The lines of the tree before node I: "|  `- ". */
+static void
+draw_branch(const Text *text, const WpViewPattern *pattern, guint32 i, GString *out)
+{
+	static const char *const ascii[] = { "|  ", "   ", "|- ", "`- " };
+	static const char *const unicode[] = { "\342\224\202  ", "   ", "\342\224\234\342\224\200 ",
+					       "\342\224\224\342\224\200 " };
+	const char *const *parts = text->page->style.utf8 ? unicode : ascii;
+	g_autoptr(GPtrArray) way = g_ptr_array_new();
+	for (guint32 at = i; at != WP_VIEW_NONE && at != 0; at = pattern->nodes[at].parent)
+		g_ptr_array_add(way, (gpointer)&pattern->nodes[at]);
+	for (guint k = way->len; k-- > 0;) {
+		const WpViewNode *node = way->pdata[k];
+		g_string_append(out, parts[(k == 0) * 2 + node->is_last]);
+	}
+}
+
+static char *
+describe_node(const Text *text, const WpViewPattern *pattern, guint32 i)
+{
+	const WpViewNode *node = &pattern->nodes[i];
+	GString *words = g_string_new(NULL);
+	g_autofree char *name = safe(text, node->node);
+	g_autofree char *label = safe(text, node->label);
+	draw_branch(text, pattern, i, words);
+	g_string_append(words, name);
+	if (node->repeat > 1)
+		g_string_append_printf(words, " x%u", node->repeat);
+	if (*label)
+		g_string_append_printf(words, "  %s", label);
+	else if (*node->protocol) {
+		g_autofree char *protocol = safe(text, node->protocol);
+		g_string_append_printf(words, "  %s", protocol);
+	}
+	if (node->waits)
+		g_string_append(words, "  (waits)");
+	return g_string_free(words, FALSE);
+}
+
+static void
+write_tree(const Text *text, const WpViewPattern *pattern, const WpColumnSet *columns)
+{
+	g_autoptr(WpTable) table = wp_table_new();
+	char buffer[WP_FORMAT_MAX];
+	guint32 n = text->page->top ? MIN(pattern->n_nodes, MAX_TREE_ROWS) : pattern->n_nodes;
+	for (guint c = 0; c < columns->n; c++)
+		wp_table_column(table, columns->columns[c]->heading, TRUE,
+				wp_column_width(columns->columns[c]) - 2);
+	wp_table_column(table, "path", FALSE, 0);
+	for (guint32 i = 0; i < n; i++) {
+		const WpViewNode *node = &pattern->nodes[i];
+		g_autofree char *path = describe_node(text, pattern, i);
+		wp_table_row(table, node->is_hottest ? WP_TABLE_HOT : WP_TABLE_PLAIN);
+		for (guint c = 0; c < columns->n; c++)
+			wp_table_cell(table, wp_column_format(columns->columns[c], node, buffer));
+		wp_table_cell(table, path);
+	}
+	wp_table_write(table, &text->page->style, 2, text->out);
+	if (n < pattern->n_nodes)
+		wp_out_printf(text->out, "  ... and %u more calls below (--all)\n",
+			      pattern->n_nodes - n);
+}
+
+/* "slowest 45.2 ms: packet 12,345, 3.2 s after the start" */
+static void
+write_slowest(const Text *text, const WpViewPattern *pattern)
+{
+	char time[WP_FORMAT_MAX], after[WP_FORMAT_MAX];
+	if (!pattern->n_examples || pattern->count < 2)
+		return;
+	const WpViewExample *slowest = &pattern->examples[pattern->n_examples - 1];
+	g_autofree char *id = safe(text, slowest->id);
+	wp_format_time(time, slowest->latency_ns);
+	wp_format_time(after, (double)(slowest->begin_ns - text->view->begin_ns));
+	wp_out_printf(text->out, "  slowest: %s, call %s", time, id);
+	if (slowest->packet)
+		wp_out_printf(text->out, ", packet %" G_GUINT64_FORMAT, slowest->packet);
+	wp_out_printf(text->out, ", %s after the start\n", after);
+}
+
+static void
+write_pattern(const Text *text, const WpViewPattern *pattern, const WpColumnSet *columns)
+{
+	const WpStyle *style = &text->page->style;
+	char share[WP_FORMAT_MAX], mean[WP_FORMAT_MAX], p95[WP_FORMAT_MAX], count[WP_FORMAT_MAX];
+	const WpViewNode *root = &pattern->nodes[0];
+	g_autofree char *what = describe_operation(text, pattern->client, root->node, root->label);
+	g_autofree char *requests = count_of(pattern->count, "request");
+	g_autofree char *title = g_strdup_printf("#%u  %s", pattern->rank, what);
+	g_autofree char *line = wp_escape_shorten(title, style->width);
+	wp_out_printf(text->out, "\n%s%s%s\n", wp_style_bold(style), line, wp_style_off(style));
+	wp_out_printf(text->out, "  %s of the time: %s, mean %s, p95 %s",
+		      wp_format_share(share, pattern->share), requests,
+		      wp_format_time(mean, root->latency.mean_ns),
+		      wp_format_time(p95, root->latency.p95_ns));
+	if (pattern->errors)
+		wp_out_printf(text->out, ", %s failed", wp_format_count(count, pattern->errors));
+	wp_out_char(text->out, '\n');
+	write_slowest(text, pattern);
+	write_tree(text, pattern, columns);
+}
+
+/* What the columns mean, once. */
+static void
+write_legend(const Text *text, guint left_out)
+{
+	wp_text_paragraph(
+		text->page,
+		"self = time in the node itself, while none of its calls is open; mean, p50, "
+		"... = latency, call to return; delay = call into the parent to this call. "
+		"> marks the node with most self time.",
+		2, text->out);
+	if (left_out)
+		wp_out_printf(text->out,
+			      "  %u columns do not fit in %u; --columns +p99,+sd chooses, "
+			      "--list-columns lists.\n",
+			      left_out, text->page->style.width);
+}
+
+static void
+write_patterns(const Text *text)
+{
+	const WpView *view = text->view;
+	guint32 n = 0, left_out = 0;
+	double covered = 0;
+	char share[WP_FORMAT_MAX];
+	while (n < view->n_patterns && !view->patterns[n].is_background)
+		n++;
+	if (!n)
+		return;
+	guint32 top = shown(text->page, n);
+	for (guint32 i = 0; i < top; i++)
+		covered += view->patterns[i].share;
+	WpColumnSet columns =
+		text->page->columns
+			? *text->page->columns
+			: wp_columns_fit(text->page->style.width - TREE_WIDTH, &left_out);
+	g_autofree char *heading =
+		top < n ? g_strdup_printf("Patterns: the first %u of %u, %s of the time (--all "
+					  "shows the rest)",
+					  top, n, wp_format_share(share, covered))
+			: g_strdup_printf("Patterns: all %u", n);
+	wp_text_heading(text->page, heading, text->out);
+	write_legend(text, left_out);
+	for (guint32 i = 0; i < top; i++)
+		write_pattern(text, &view->patterns[i], &columns);
+}
+
+static void
+write_background(const Text *text)
+{
+	const WpView *view = text->view;
+	g_autoptr(WpTable) table = wp_table_new();
+	char buffer[WP_FORMAT_MAX];
+	if (!view->n_background)
+		return;
+	wp_text_heading(text->page, "Waiting by design, and health checks: not ranked", text->out);
+	wp_table_column(table, "requests", TRUE, 0);
+	wp_table_column(table, "errors", TRUE, 0);
+	wp_table_column(table, "mean", TRUE, 7);
+	wp_table_column(table, "request", FALSE, 0);
+	for (guint32 i = 0; i < view->n_operations; i++) {
+		const WpViewOperation *operation = &view->operations[i];
+		if (!operation->is_background)
+			continue;
+		g_autofree char *what = describe_operation(text, operation->client, operation->node,
+							   operation->label);
+		wp_table_row(table, WP_TABLE_PLAIN);
+		wp_table_cell(table, wp_format_count(buffer, operation->count));
+		wp_table_cell(table, wp_format_count(buffer, operation->errors));
+		wp_table_cell(table, wp_format_time(buffer, operation->latency.mean_ns));
+		wp_table_cell(table, what);
+	}
+	wp_table_write(table, &text->page->style, 2, text->out);
+}
+
+/* Quality. */
+
+/* "10.0.0.1 -> 10.0.0.2: 12" */
+static char *
+describe_pairs(const WpPage *page, const WpViewCounter *counter)
+{
+	GString *words = g_string_new(counter->text);
+	for (guint i = 0; i < MIN(counter->n_pairs, WP_VIEW_MAX_PAIRS); i++) {
+		const WpViewPair *pair = &counter->pairs[i];
+		char count[WP_FORMAT_MAX];
+		g_autofree char *from = wp_escape_terminal(pair->sender, page->style.utf8);
+		g_autofree char *to = wp_escape_terminal(pair->receiver, page->style.utf8);
+		g_string_append_printf(words, "%s%s > %s %s", i ? ", " : "  [", from, to,
+				       wp_format_count(count, pair->count));
+	}
+	if (counter->n_pairs)
+		g_string_append(words, counter->n_pairs > WP_VIEW_MAX_PAIRS ? ", ...]" : "]");
+	return g_string_free(words, FALSE);
+}
+
+static void
+write_losses(const WpViewQuality *quality, const WpPage *page, WpOut *out)
+{
+	static const char *const words[] = { "fact", "note", "LOSS" };
+	g_autoptr(WpTable) table = wp_table_new();
+	char count[WP_FORMAT_MAX];
+	guint n = 0;
+	wp_table_column(table, NULL, FALSE, 0);
+	wp_table_column(table, NULL, TRUE, 8);
+	wp_table_column(table, NULL, FALSE, 0);
+	for (guint32 i = 0; i < quality->n_counters; i++) {
+		const WpViewCounter *counter = &quality->counters[i];
+		if (counter->level == WP_VIEW_FACT)
+			continue;
+		g_autofree char *what = describe_pairs(page, counter);
+		wp_table_row(table, counter->level == WP_VIEW_LOSS ? WP_TABLE_HOT : WP_TABLE_PLAIN);
+		wp_table_cell(table, words[counter->level]);
+		wp_table_cell(table, wp_format_count(count, counter->count));
+		wp_table_cell(table, what);
+		n++;
+	}
+	if (n)
+		wp_table_write(table, &page->style, 2, out);
+}
+
+static void
+write_facts(const WpViewQuality *quality, const WpPage *page, WpOut *out)
+{
+	g_autoptr(GString) facts = g_string_new(NULL);
+	char count[WP_FORMAT_MAX];
+	for (guint32 i = 0; i < quality->n_counters; i++) {
+		const WpViewCounter *counter = &quality->counters[i];
+		if (counter->level == WP_VIEW_FACT)
+			g_string_append_printf(facts, "%s%s %s", facts->len ? "; " : "",
+					       wp_format_count(count, counter->count),
+					       counter->text);
+	}
+	if (facts->len)
+		wp_text_paragraph(page, facts->str, 2, out);
+}
+
+void
+wp_text_quality(const WpViewQuality *quality, const WpPage *page, WpOut *out)
+{
+	char share[WP_FORMAT_MAX];
+	gboolean has_loss = quality->n_counters && quality->counters[0].level == WP_VIEW_LOSS;
+	wp_text_heading(page, "Capture quality", out);
+	if (!has_loss)
+		wp_out_text(out, "  Nothing is known to be missing.\n");
+	if (quality->loss_share > 0)
+		wp_out_printf(out,
+			      "  Packets missing from the capture: about %s of TCP segments.\n",
+			      wp_format_share(share, quality->loss_share));
+	write_losses(quality, page, out);
+	write_facts(quality, page, out);
+}
+
+static void
+write_left_out(const Text *text)
+{
+	const WpViewLinks *links = &text->view->links;
+	const struct {
+		guint64 n;
+		const char *thing;
+	} rows[] = {
+		{ links->n_unseen, "calls whose parent may lie outside the capture" },
+		{ links->n_unpaired, "calls without return and one-way messages" },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		char count[WP_FORMAT_MAX];
+		if (rows[i].n)
+			wp_out_printf(text->out, "  Not in the patterns: %s %s.\n",
+				      wp_format_count(count, rows[i].n), rows[i].thing);
+	}
+}
+
+static void
+write_shared(const Text *text)
+{
+	for (guint i = 0; i < text->view->n_shared; i++) {
+		g_autofree char *address = safe(text, text->view->shared[i]);
+		g_autofree char *words =
+			g_strdup_printf("Several services share %s: which of them sent its "
+					"outgoing calls cannot be "
+					"told apart yet, so their self times may be mixed up.",
+					address);
+		wp_text_paragraph(text->page, words, 2, text->out);
+	}
+}
+
+static void
+write_report(const WpView *view, const WpPage *page, WpOut *out)
+{
+	Text text = { view, page, out };
+	write_headline(&text);
+	if (view->n_requests)
+		write_trust(&text);
+	else
+		write_nothing(&text);
+	write_operations(&text);
+	write_totals(&text);
+	write_patterns(&text);
+	write_background(&text);
+	wp_text_quality(&view->quality, page, out);
+	write_left_out(&text);
+	write_shared(&text);
+}
+
+static const char *const suffixes[] = { "txt", "text", NULL };
+
+const WpWriter wp_writer_text = {
+	.name = "text",
+	.summary = "a page for people, as on the terminal",
+	.suffixes = suffixes,
+	.is_for_people = TRUE,
+	.report = write_report,
+	.inspect = wp_text_inspect,
+};

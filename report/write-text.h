@@ -1,0 +1,26 @@
+/* Parts of text pages that report and inspect share. Text is made safe for terminals here. */
+#ifndef WP_REPORT_WRITE_TEXT_H
+#define WP_REPORT_WRITE_TEXT_H
+
+#include "report/inspection.h"
+#include "report/writer.h"
+
+/* A heading with an empty line before it. */
+void wp_text_heading(const WpPage *page, const char *heading, WpOut *out);
+
+/* TEXT (safe) broken into lines at blanks. */
+void wp_text_paragraph(const WpPage *page, const char *text, gsize indent, WpOut *out);
+
+/* (transfer full) "2026-10-20 08:15:05.467 UTC, 40.3 s" */
+char *wp_text_when(gint64 begin_ns, gint64 end_ns);
+
+/* (transfer full) The names of inputs, safe. */
+char *wp_text_inputs(const WpPage *page, const char *const *inputs, guint n);
+
+/* The part "Capture quality". */
+void wp_text_quality(const WpViewQuality *quality, const WpPage *page, WpOut *out);
+
+/* The page of `inspect` (write-inspect.c). */
+void wp_text_inspect(const WpInspection *inspection, const WpPage *page, WpOut *out);
+
+#endif
