@@ -317,6 +317,14 @@ wp_input_open(const char *path, GError **error)
 	return g_steal_pointer(&input);
 }
 
+WpInput *
+wp_input_open_or_take(const char *path, WpInput **standard_input, GError **error)
+{
+	if (standard_input && *standard_input && strcmp(path, "-") == 0)
+		return g_steal_pointer(standard_input);
+	return wp_input_open(path, error);
+}
+
 void
 wp_input_free(WpInput *input)
 {

@@ -14,6 +14,13 @@ WpInput *wp_input_open(const char *path, GError **error);
 void wp_input_free(WpInput *input);
 
 /*
+ * The same, but where PATH is "-" and *STANDARD_INPUT holds an input, that one is handed over and
+ * *STANDARD_INPUT becomes NULL: standard input can be looked at, to see what it is, and then be read
+ * from its first byte. STANDARD_INPUT may be NULL.
+ */
+WpInput *wp_input_open_or_take(const char *path, WpInput **standard_input, GError **error);
+
+/*
  * Makes at least WANT bytes (at most 16 MiB) available at *OUT_DATA, fewer only at the end of the
  * input; returns how many there are, -1 on error. Nothing is consumed. *OUT_DATA is valid until the
  * next call. A compressed stream that ends too early is an end; see wp_input_is_cut().

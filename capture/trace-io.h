@@ -21,6 +21,7 @@
 
 #include <glib.h>
 
+#include "capture/input.h"
 #include "capture/nodes.h"
 #include "capture/sink.h"
 
@@ -37,6 +38,7 @@ typedef struct {
 	gint64 to_ns;
 	gboolean (*progress)(guint64 read, guint64 size, guint64 records, gpointer data);
 	gpointer progress_data;
+	WpInput **standard_input; /* already open, for the path "-": taken (then NULL); may be NULL */
 } WpTraceReadOptions;
 
 /*

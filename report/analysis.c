@@ -135,13 +135,14 @@ declare_choice(WpOptions *parser, WpAnalysisOptions *options)
 }
 
 void
-wp_analysis_declare(WpOptions *parser, WpAnalysisOptions *options)
+wp_analysis_declare(WpOptions *parser, WpAnalysisOptions *options, gboolean selects)
 {
 	wp_resolve_options_init(&options->resolve);
 	options->engine_options = g_ptr_array_new_with_free_func(g_free);
 	options->engine_tables = g_ptr_array_new_with_free_func(g_free);
 	options->engine_names = g_ptr_array_new();
-	wp_options_add(parser, "Requests", selection_table, options);
+	if (selects)
+		wp_options_add(parser, "Requests", selection_table, options);
 	wp_options_add(parser, "Inference", node_table, options);
 	declare_choice(parser, options);
 	for (const WpEngine *const *e = wp_engines; *e; e++)

@@ -28,8 +28,8 @@ typedef struct {
 	WpOption *engine_table;
 } WpAnalysisOptions;
 
-/* Sets defaults and adds the tables "Inference" and one per engine. */
-void wp_analysis_declare(WpOptions *parser, WpAnalysisOptions *options);
+/* Sets defaults and adds the tables "Inference" and one per engine; with SELECTS --where and --root. */
+void wp_analysis_declare(WpOptions *parser, WpAnalysisOptions *options, gboolean selects);
 void wp_analysis_options_clear(WpAnalysisOptions *options);
 
 typedef struct WpAnalysis {

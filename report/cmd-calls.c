@@ -38,7 +38,7 @@ declare(WpOptions *parser, gpointer data)
 	CallsOptions *options = data;
 	wp_options_add(parser, "Output", output_table, options);
 	wp_load_declare(parser, &options->load);
-	wp_analysis_declare(parser, &options->analysis);
+	wp_analysis_declare(parser, &options->analysis, TRUE);
 }
 
 static void

@@ -63,7 +63,7 @@ declare(WpOptions *parser, gpointer data)
 	options->tolerance_ns = accuracy.tolerance_ns;
 	wp_options_add(parser, "Evaluation", evaluate_table, options);
 	wp_load_declare(parser, &options->load);
-	wp_analysis_declare(parser, &options->analysis);
+	wp_analysis_declare(parser, &options->analysis, FALSE);
 }
 
 static void
@@ -131,8 +131,6 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 			    "evaluate: --truth FILE is missing");
 		return -1;
 	}
-	if (!wp_analysis_check(&options->analysis, error))
-		return -1;
 	g_autoptr(WpTruth) truth = wp_truth_read(options->truth, error);
 	if (!truth)
 		return -1;

@@ -18,7 +18,7 @@ declare(WpOptions *parser, gpointer data)
 	ReportOptions *options = data;
 	wp_output_declare(parser, &options->output, WP_WRITE_REPORT);
 	wp_load_declare(parser, &options->load);
-	wp_analysis_declare(parser, &options->analysis);
+	wp_analysis_declare(parser, &options->analysis, TRUE);
 }
 
 static void

@@ -58,7 +58,7 @@ const WpColumn wp_columns[] = {
 	{ "count", "calls", WP_COLUMN_COUNT, 10, "calls", get_count },
 	{ "total-share", "total%", WP_COLUMN_SHARE, 9, "latency, of the time of all requests",
 	  get_total_share },
-	{ "self-share", "self%", WP_COLUMN_SHARE, 1, "self time, of the time of the pattern",
+	{ "self-share", "self%", WP_COLUMN_SHARE, 1, "self time, of all self time in the pattern",
 	  get_self_share },
 	{ "self", "self", WP_COLUMN_TIME, 2, "self time, mean", get_self },
 	{ "self-p50", "self p50", WP_COLUMN_TIME, 0, "self time, median", get_self_p50 },
@@ -109,14 +109,15 @@ add_column(WpColumnSet *set, const WpColumn *column)
 		set->columns[set->n++] = column;
 }
 
-/* Columns of rank 1..LIMIT, in order of the table. */
+/* Columns of rank 1..LIMIT without those of HIDDEN, in order of the table. */
 static WpColumnSet
-up_to_rank(guint limit, guint *out_width)
+up_to_rank(guint limit, guint64 hidden, guint *out_width)
 {
 	WpColumnSet set = { .n = 0 };
 	*out_width = 0;
 	for (const WpColumn *column = wp_columns; column->name; column++)
-		if (column->rank && column->rank <= limit) {
+		if (column->rank && column->rank <= limit &&
+		    !(hidden >> (column - wp_columns) & 1)) {
 			add_column(&set, column);
 			*out_width += wp_column_width(column);
 		}
@@ -124,17 +125,35 @@ up_to_rank(guint limit, guint *out_width)
 }
 
 WpColumnSet
-wp_columns_fit(guint width, guint *out_left_out)
+wp_columns_fit(guint width, guint64 hidden, guint *out_left_out)
 {
 	guint ranks = 0, needed;
 	for (const WpColumn *column = wp_columns; column->name; column++)
 		ranks = MAX(ranks, column->rank);
-	WpColumnSet all = up_to_rank(ranks, &needed), set = all;
+	WpColumnSet all = up_to_rank(ranks, hidden, &needed), set = all;
 	for (guint limit = ranks; limit > 1 && needed > width; limit--)
-		set = up_to_rank(limit - 1, &needed);
+		set = up_to_rank(limit - 1, hidden, &needed);
 	if (out_left_out)
 		*out_left_out = all.n - set.n;
 	return set;
+}
+
+guint64
+wp_columns_empty(const WpView *view, guint32 n_patterns)
+{
+	guint64 empty = 0;
+	for (const WpColumn *column = wp_columns; column->name; column++) {
+		gboolean is_empty = column->kind == WP_COLUMN_COUNT;
+		for (guint32 i = 0; i < n_patterns && is_empty; i++)
+			for (guint32 k = 0; k < view->patterns[i].n_nodes && is_empty; k++) {
+				double value;
+				is_empty = !column->get(&view->patterns[i].nodes[k], &value) ||
+					   value == 0;
+			}
+		if (is_empty)
+			empty |= G_GUINT64_CONSTANT(1) << (column - wp_columns);
+	}
+	return empty;
 }
 
 static const WpColumn *

@@ -41,8 +41,14 @@ typedef struct {
 /* Columns that the text of each needs, blank before it included. */
 guint wp_column_width(const WpColumn *column);
 
-/* Those of rank 1 and on for which there is room in WIDTH; *OUT_LEFT_OUT those for which there is not. */
-WpColumnSet wp_columns_fit(guint width, guint *out_left_out);
+/*
+ * Those of rank 1 and on for which there is room in WIDTH; *OUT_LEFT_OUT (may be NULL) those for which
+ * there is not. HIDDEN: bits of places in wp_columns[] not to be taken.
+ */
+WpColumnSet wp_columns_fit(guint width, guint64 hidden, guint *out_left_out);
+
+/* The columns of counts that are 0 in all of the first N patterns, as bits. */
+guint64 wp_columns_empty(const WpView *view, guint32 n_patterns);
 
 /*
  * "self,mean,p99": these, in that order. "+sd,+max": these beside the ones of rank 1 and on. "all".

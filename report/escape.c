@@ -99,21 +99,23 @@ is_formula(const char *text)
 	return text[1] == '\0' || text[1 + strspn(text + 1, "0123456789.")] != '\0';
 }
 
+/* Control bytes are made visible first: a row stays one line, and a terminal shows it unharmed. */
 void
 wp_escape_csv_to(GString *out, const char *text)
 {
+	g_autofree char *safe = wp_escape_terminal(text, TRUE);
 	gboolean formula = is_formula(text);
-	if (!formula && !strpbrk(text, ",\"\n\r")) {
-		g_string_append(out, text);
+	if (!formula && !strpbrk(safe, ",\"")) {
+		g_string_append(out, safe);
 		return;
 	}
 	g_string_append_c(out, '"');
 	if (formula)
 		g_string_append_c(out, '\'');
-	for (; *text; text++) {
-		if (*text == '"')
+	for (const char *p = safe; *p; p++) {
+		if (*p == '"')
 			g_string_append_c(out, '"');
-		g_string_append_c(out, *text);
+		g_string_append_c(out, *p);
 	}
 	g_string_append_c(out, '"');
 }

@@ -434,6 +434,7 @@ wp_inspector_finish(WpInspector *inspector, const char *partial)
 	result->n_packets = wp_counters_get(inspector->counters, WP_COUNT_PACKETS);
 	result->counts = inspector->counts;
 	finish_settings(inspector);
+	wp_view_widen(result->settings, result->n_settings, &result->begin_ns, &result->end_ns);
 	finish_flows(inspector);
 	finish_protocols(inspector);
 	finish_nodes(inspector);

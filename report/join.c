@@ -1,10 +1,14 @@
 /* Renumbering between two sinks; see join.h. The first input passes unchanged. */
 #include "report/join.h"
 
+#include <string.h>
+
 struct WpJoin {
 	WpRecordSink sink;
 	WpRecordSink *next;
 	gboolean is_usable;
+	const char *input_name; /* of the input that comes next, unless it tells its own */
+	gboolean has_name;
 
 	/* Where the numbers of the present input begin, and the first that is free after it. */
 	guint64 id_base, id_next;
@@ -19,13 +23,16 @@ on_begin(WpRecordSink *sink, WpNodes *nodes, GError **error)
 	join->id_base = join->id_next;
 	join->flow_base = join->flow_next;
 	join->tap_base = join->tap_next;
+	join->has_name = FALSE;
 	return wp_sink_begin(join->next, nodes, error);
 }
 
 static gboolean
 on_setting(WpRecordSink *sink, const char *key, const char *value, GError **error)
 {
-	return wp_sink_setting(((WpJoin *)sink)->next, key, value, error);
+	WpJoin *join = (WpJoin *)sink;
+	join->has_name |= strcmp(key, "input") == 0;
+	return wp_sink_setting(join->next, key, value, error);
 }
 
 static gboolean
@@ -51,6 +58,9 @@ on_counters(WpRecordSink *sink, const WpCounters *counters, GError **error)
 {
 	WpJoin *join = (WpJoin *)sink;
 	join->is_usable = TRUE;
+	if (!join->has_name && join->input_name &&
+	    !wp_sink_setting(join->next, "input", join->input_name, error))
+		return FALSE;
 	return wp_sink_counters(join->next, counters, error);
 }
 
@@ -81,6 +91,12 @@ WpRecordSink *
 wp_join_sink(WpJoin *join)
 {
 	return &join->sink;
+}
+
+void
+wp_join_set_name(WpJoin *join, const char *name)
+{
+	join->input_name = name;
 }
 
 gboolean

@@ -19,6 +19,12 @@ void wp_join_free(WpJoin *join);
 /* (transfer none) */
 WpRecordSink *wp_join_sink(WpJoin *join);
 
+/*
+ * The next input is called NAME (borrowed until the next call), unless it carries a setting "input"
+ * itself.
+ */
+void wp_join_set_name(WpJoin *join, const char *name);
+
 /* TRUE where at least one input came with its counters, complete or not: there is something to show. */
 gboolean wp_join_is_usable(const WpJoin *join);
 

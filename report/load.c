@@ -205,13 +205,13 @@ add_file(Load *load, const char *path, GError **error)
 	if (content == IS_UNREADABLE)
 		return FALSE;
 	if (content == IS_EMPTY) {
-		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_DATA, "%s: the file is empty",
-			    name);
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_DATA,
+			    "cannot read %s: it is empty", name);
 		return FALSE;
 	}
 	if (content == IS_OTHER) {
 		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
-			    "%s: neither a capture nor a trace", name);
+			    "cannot read %s: it is neither a capture nor a trace", name);
 		return FALSE;
 	}
 	add_input(load, path, content == IS_CAPTURE);
@@ -447,15 +447,20 @@ check_packet_options(const Load *load, GError **error)
 	return FALSE;
 }
 
-/* All inputs into SINK, one begin() ... end() for each run. */
+/* All inputs into JOIN, one begin() ... end() for each run. */
 static gboolean
-read_all(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
+read_all(Load *load, WpNodes *nodes, WpJoin *join, GError **error)
 {
+	WpRecordSink *sink = wp_join_sink(join);
 	if (!read_captures(load, nodes, sink, error))
 		return FALSE;
 	for (guint i = 0; i < load->inputs->len && !load->is_stopped; i++) {
 		const Input *input = &g_array_index(load->inputs, Input, i);
-		if (!input->is_capture && !read_trace(load, input->path, nodes, sink, error))
+		if (input->is_capture)
+			continue;
+		g_autofree char *name = g_path_get_basename(input->path);
+		wp_join_set_name(join, name);
+		if (!read_trace(load, input->path, nodes, sink, error))
 			return FALSE;
 	}
 	return TRUE;
@@ -479,7 +484,7 @@ run_joined(Load *load, WpNodes *nodes, WpRecordSink *sink, WpLoadOutcome *out_ou
 {
 	g_autoptr(WpJoin) join = wp_join_new(sink);
 	g_autoptr(GError) reason = NULL;
-	gboolean ok = read_all(load, nodes, wp_join_sink(join), &reason);
+	gboolean ok = read_all(load, nodes, join, &reason);
 	*out_outcome = (WpLoadOutcome){ .is_stopped = load->is_stopped };
 	if (ok)
 		return TRUE;

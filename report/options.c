@@ -242,6 +242,9 @@ wp_nearest_name(const char *word, const char *const *names)
 			best = distance;
 			nearest = *names;
 		}
+		/* The beginning of a longer name, where nothing is nearer. */
+		if (!nearest && length > 2 && g_str_has_prefix(*names, word))
+			nearest = *names;
 	}
 	return nearest;
 }

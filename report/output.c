@@ -102,6 +102,7 @@ write_one(const WpInvocation *invocation, const WpOutputOptions *options, WpWrit
 		page.top = options->top            ? (guint32)options->top
 			   : writer->is_for_people ? DEFAULT_TOP
 						   : 0;
+	page.leaves_tail = !options->wants_all && !options->top;
 	if (use == WP_WRITE_REPORT)
 		writer->report(content, &page, out);
 	else

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/error.h"
+#include "report/options.h"
 
 typedef struct {
 	const WpResolved *resolved;

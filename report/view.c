@@ -6,6 +6,7 @@
 #include "infer/delay.h"
 #include "infer/pattern.h"
 #include "report/analysis.h"
+#include "report/format.h"
 
 const char *const wp_view_level_names[WP_VIEW_N_LEVELS] = { "fact", "note", "loss" };
 
@@ -116,7 +117,6 @@ fill_node(const Maker *maker, const WpPattern *pattern, const WpPatternNode *fro
 	to->server = times_of_run(from, n, offsetof(WpPatternNode, server_time));
 	to->delay = times_of(from->call_delay);
 	to->latency_share = share_of(to->latency.sum_ns, maker->set->total_ns);
-	to->self_share = share_of(to->self.sum_ns, pattern->total_ns);
 }
 
 /* The last child of each parent, and the node with most self time. */
@@ -169,6 +169,7 @@ fill_examples(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 static void
 fill_nodes(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 {
+	double self_ns = 0;
 	g_autofree guint32 *places = g_new(guint32, from->n_nodes);
 	to->nodes = g_new0(WpViewNode, from->n_nodes);
 	for (guint32 i = 0, n; i < from->n_nodes; i += n) {
@@ -177,7 +178,10 @@ fill_nodes(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 		places[i] = to->n_nodes++;
 		fill_node(maker, from, &from->nodes[i], n, node);
 		node->parent = i ? places[from->nodes[i].parent] : WP_VIEW_NONE;
+		self_ns += node->self.sum_ns;
 	}
+	for (guint32 i = 0; i < to->n_nodes; i++)
+		to->nodes[i].self_share = share_of(to->nodes[i].self.sum_ns, self_ns);
 }
 
 static void
@@ -230,6 +234,9 @@ fill_operation(const Maker *maker, const WpOperation *from, WpViewOperation *to)
 	to->share = from->is_background ? 0 : share_of(from->total_ns, maker->set->total_ns);
 	to->n_patterns = from->n_patterns;
 	to->latency = times_of(from->latency);
+	double self_ns = 0;
+	for (guint32 i = 0; i < from->n_nodes; i++)
+		self_ns += from->nodes[i].self_ns;
 	to->n_shares = from->n_nodes;
 	to->shares = g_new0(WpViewShare, MAX(from->n_nodes, 1));
 	for (guint32 i = 0; i < from->n_nodes; i++) {
@@ -240,7 +247,7 @@ fill_operation(const Maker *maker, const WpOperation *from, WpViewOperation *to)
 			.count = node->count,
 			.errors = node->errors,
 			.self_ns = node->self_ns,
-			.share = share_of(node->self_ns, from->total_ns),
+			.share = share_of(node->self_ns, self_ns),
 		};
 	}
 }
@@ -280,6 +287,7 @@ fill_totals(const Maker *maker)
 	const WpPatternSet *set = maker->set;
 	guint32 n = wp_resolved_n_nodes(maker->analysis->resolved);
 	WpViewShare *totals = g_new0(WpViewShare, MAX(n, 1));
+	double self_ns = 0;
 	for (guint32 i = 0; i < set->n_operations; i++) {
 		const WpOperation *operation = &set->operations[i];
 		for (guint32 k = 0; k < operation->n_nodes && !operation->is_background; k++) {
@@ -288,6 +296,7 @@ fill_totals(const Maker *maker)
 			total->count += node->count;
 			total->errors += node->errors;
 			total->self_ns += node->self_ns;
+			self_ns += node->self_ns;
 		}
 	}
 	for (guint32 i = 0; i < n; i++) {
@@ -295,7 +304,7 @@ fill_totals(const Maker *maker)
 			continue;
 		totals[i].node = node_name(maker, i);
 		totals[i].label = "";
-		totals[i].share = share_of(totals[i].self_ns, set->total_ns);
+		totals[i].share = share_of(totals[i].self_ns, self_ns);
 		totals[view->n_totals++] = totals[i];
 	}
 	qsort(totals, view->n_totals, sizeof *totals, compare_shares);
@@ -367,6 +376,19 @@ fill_links(const Maker *maker)
 
 /* Facts and quality. */
 
+void
+wp_view_widen(const WpViewSetting *settings, guint n, gint64 *begin_ns, gint64 *end_ns)
+{
+	gint64 ns;
+	for (guint i = 0; i < n; i++)
+		if (strcmp(settings[i].key, "first-packet") == 0 &&
+		    wp_parse_date(settings[i].value, &ns))
+			*begin_ns = MIN(*begin_ns, ns);
+		else if (strcmp(settings[i].key, "last-packet") == 0 &&
+			 wp_parse_date(settings[i].value, &ns))
+			*end_ns = MAX(*end_ns, ns);
+}
+
 static void
 fill_facts(const Maker *maker)
 {
@@ -390,6 +412,7 @@ fill_facts(const Maker *maker)
 		view->begin_ns = view->end_ns = records[0].begin_ns;
 	for (gsize i = 0; i < view->n_records; i++)
 		view->end_ns = MAX(view->end_ns, records[i].end_ns);
+	wp_view_widen(view->settings, view->n_settings, &view->begin_ns, &view->end_ns);
 }
 
 typedef struct {

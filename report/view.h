@@ -44,7 +44,7 @@ typedef struct {
 	gboolean waits;
 	gboolean is_hottest;  /* most self time of its pattern */
 	double latency_share; /* latency, of the time of all requests */
-	double self_share;    /* self time, of the pattern's time */
+	double self_share;    /* self time, of all self time in the pattern */
 	WpViewTimes latency;
 	WpViewTimes self;
 	WpViewTimes delay; /* count 0 for the root */
@@ -84,7 +84,7 @@ typedef struct {
 	guint64 count;
 	guint64 errors;
 	double self_ns;
-	double share; /* of the operation's time, or of all */
+	double share; /* of all self time there */
 } WpViewShare;
 
 /* All requests that begin with the same call. */
@@ -180,8 +180,8 @@ typedef struct {
 	const char *root;        /* --root, or NULL */
 	const char *where;       /* --where, or NULL */
 	const char *partial;     /* why the input was not read whole, or NULL */
-	gint64 begin_ns;         /* first record; valid where n_records */
-	gint64 end_ns;
+	gint64 begin_ns;         /* first packet or record; valid where n_records */
+	gint64 end_ns;           /* last */
 	guint64 n_records;
 	guint64 n_packets;
 	guint64 n_calls;
@@ -216,6 +216,9 @@ typedef struct {
 
 struct WpCounters;
 struct WpNodes;
+
+/* Widens a time span to the first and last packet, where the settings of the trace tell them. */
+void wp_view_widen(const WpViewSetting *settings, guint n, gint64 *begin_ns, gint64 *end_ns);
 
 /* Fills QUALITY; clear it with wp_view_quality_clear(). Text is borrowed from NODES. */
 void wp_view_quality_fill(WpViewQuality *quality, const struct WpCounters *counters,

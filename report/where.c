@@ -11,6 +11,7 @@
 #include "capture/record.h"
 #include "report/error.h"
 #include "report/format.h"
+#include "report/options.h"
 
 /* Nobody writes deeper, or more, by hand; both bound the recursion. */
 #define MAX_DEPTH 64
@@ -371,13 +372,30 @@ static const struct {
 };
 
 static guint
+unknown_field(Parser *parser)
+{
+	const char *names[G_N_ELEMENTS(fields) + 1] = { NULL };
+	for (gsize i = 0; i < G_N_ELEMENTS(fields); i++)
+		names[i] = fields[i].name;
+	gsize length = strspn(parser->at, "abcdefghijklmnopqrstuvwxyz.");
+	g_autofree char *word = g_strndup(parser->at, length);
+	const char *nearest = length ? wp_nearest_name(word, names) : NULL;
+	if (!nearest)
+		return fail(parser, "a field is expected");
+	g_set_error(parser->error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+		    "--where: a field is expected at \"%s\"\ndid you mean %s?", parser->at,
+		    nearest);
+	return FAILED;
+}
+
+static guint
 parse_test(Parser *parser)
 {
 	Node node = { .kind = NODE_TEST, .field = take_field(parser) };
 	if (parser->where->nodes->len >= MAX_NODES)
 		return fail(parser, "it is too long");
 	if (!node.field)
-		return fail(parser, "a field is expected");
+		return unknown_field(parser);
 	if (node.field->kind == KIND_FLAG)
 		return add_node(parser, node);
 	skip_blanks(parser);

@@ -11,8 +11,8 @@
  * Text is compared exactly. src, dst and node know a node by its name and by its address. A value
  * that is not known (the latency of a call without return) fulfils no comparison, != included.
  *
- * What is selected: report, calls and evaluate first infer everything, then keep whole requests: all
- * calls of every causal path in which at least one call fulfils the expression. records and inspect,
+ * What is selected: report and calls first infer everything, then keep whole requests: all calls of
+ * every causal path in which at least one call fulfils the expression. records and inspect,
  * which infer nothing, keep single calls with their returns.
  */
 #ifndef WP_REPORT_WHERE_H

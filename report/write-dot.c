@@ -16,10 +16,22 @@
 #define LINE_WIDTH 24
 #define MAX_LINES  2
 
+/* Columns of a node's name. */
+#define NAME_WIDTH 40
+
 static void
 add_text(GString *out, const char *text)
 {
 	wp_escape_dot_to(out, text);
+}
+
+/* A node's name, of bearable length. */
+static void
+add_name(GString *out, const char *name)
+{
+	g_autofree char *safe = wp_escape_terminal(name, TRUE);
+	g_autofree char *shorter = wp_escape_shorten(safe, NAME_WIDTH);
+	add_text(out, shorter);
 }
 
 /*
@@ -60,7 +72,7 @@ write_node(const WpViewPattern *pattern, guint32 i, WpOut *out)
 	g_autoptr(GString) label = g_string_new(NULL);
 	g_autoptr(GString) tip = g_string_new(NULL);
 
-	add_text(label, node->node);
+	add_name(label, node->node);
 	if (node->repeat > 1)
 		g_string_append_printf(label, " x%u", node->repeat);
 	add_lines(label, node->label);
@@ -92,7 +104,7 @@ write_pattern(const WpViewPattern *pattern, WpOut *out)
 {
 	char count[WP_FORMAT_MAX], total[WP_FORMAT_MAX], share[WP_FORMAT_MAX];
 	g_autoptr(GString) client = g_string_new(NULL);
-	add_text(client, pattern->client);
+	add_name(client, pattern->client);
 	wp_format_count(count, pattern->count);
 	wp_format_time(total, pattern->total_ns);
 	wp_out_printf(out, "\n  subgraph cluster_%u {\n    label=\"#%u: %s of the time\";\n",
@@ -103,7 +115,7 @@ write_pattern(const WpViewPattern *pattern, WpOut *out)
 		write_node(pattern, i, out);
 	wp_out_printf(out, "    c%u -> n%u_0 [label=\" %s instance%s \\n total %s \"];\n",
 		      pattern->rank, pattern->rank, count, pattern->count == 1 ? "" : "s", total);
-	for (guint32 i = 1; i < pattern->n_nodes; i++)
+	for (guint32 i = pattern->n_nodes; i-- > 1;)
 		write_edge(pattern, i, out);
 	wp_out_text(out, "  }\n");
 }
@@ -148,7 +160,8 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 		all++;
 	guint32 n = page->top ? MIN(page->top, all) : all;
 	write_head(view, n, all, out);
-	for (guint32 i = 0; i < n; i++)
+	/* From left to right, dot stacks from the bottom up: the first comes last, for patterns and edges. */
+	for (guint32 i = n; i-- > 0;)
 		write_pattern(&view->patterns[i], out);
 	wp_out_text(out, "}\n");
 }

@@ -15,8 +15,15 @@
 #include "report/table.h"
 #include "report/writer.h"
 
+/* Longer lines of prose are hard to read. */
+#define MAX_PARAGRAPH 100
+
 /* Columns that the tree of a pattern gets at least. */
 #define TREE_WIDTH 32
+
+/* Patterns with a smaller share of the time are left out behind the first few. */
+#define MIN_SHARE    0.01
+#define MIN_PATTERNS 3
 
 /* Rows of one pattern; a page with more is not read. */
 #define MAX_TREE_ROWS 60
@@ -44,10 +51,10 @@ void
 wp_text_paragraph(const WpPage *page, const char *text, gsize indent, WpOut *out)
 {
 	g_auto(GStrv) words = g_strsplit(text, " ", -1);
-	gsize used = 0;
+	gsize used = 0, limit = MIN(page->style.width, MAX_PARAGRAPH);
 	for (gsize i = 0; words[i]; i++) {
 		gsize width = wp_escape_width(words[i]);
-		if (used && indent + used + 1 + width > page->style.width) {
+		if (used && indent + used + 1 + width > limit) {
 			wp_out_char(out, '\n');
 			used = 0;
 		}
@@ -120,18 +127,18 @@ write_trust(const Text *text)
 	case WP_VIEW_TRUST_MIXED:
 		words = g_strdup_printf(
 			"Paths inferred by %s: %s of the calls have only one possible "
-			"parent; the others were given the likeliest one (%s possible "
-			"on average). Patterns with few requests may be mistakes.",
+			"parent; the others were given the likeliest of several (%s "
+			"possible parents a call). Patterns with few requests may be mistakes.",
 			links->engine, share, mean);
 		break;
 	case WP_VIEW_TRUST_LOW:
 		words = g_strdup_printf(
-			"CAREFUL: requests overlap so much that only %s of the calls have a single "
-			"possible parent (%s possible on average), and %s often picks a wrong one. "
+			"CAREFUL: requests overlap so much that %s%s of the calls %s a single "
+			"possible parent (%s a call on average), and %s often picks a wrong one. "
 			"Counts and latencies of requests are measured; who called whom, self "
-			"times "
-			"and patterns are estimates.",
-			share, mean, links->engine);
+			"times and patterns are estimates.",
+			links->n_certain ? "only " : "", links->n_certain ? share : "none",
+			links->n_certain ? "have" : "has", mean, links->engine);
 		break;
 	}
 	wp_text_paragraph(text->page, words, 0, text->out);
@@ -217,17 +224,20 @@ describe_operation(const Text *text, const char *client, const char *node, const
 }
 
 static void
-add_operation(const Text *text, WpTable *table, const WpViewOperation *operation, gsize self_width)
+add_operation(const Text *text, WpTable *table, const WpViewOperation *operation,
+	      gboolean has_errors)
 {
 	char buffer[WP_FORMAT_MAX];
-	g_autofree char *shares = describe_shares(text, operation, 2);
-	g_autofree char *self = wp_escape_shorten(shares, self_width);
+	gboolean is_narrow = text->page->style.width < 110;
+	g_autofree char *shares = describe_shares(text, operation, is_narrow ? 1 : 2);
+	g_autofree char *self = wp_escape_shorten(shares, is_narrow ? 22 : 40);
 	g_autofree char *what =
 		describe_operation(text, operation->client, operation->node, operation->label);
 	wp_table_row(table, WP_TABLE_PLAIN);
 	wp_table_cell(table, wp_format_share(buffer, operation->share));
 	wp_table_cell(table, wp_format_count(buffer, operation->count));
-	wp_table_cell(table, wp_format_count(buffer, operation->errors));
+	if (has_errors)
+		wp_table_cell(table, wp_format_count(buffer, operation->errors));
 	wp_table_cell(table, wp_format_time(buffer, operation->latency.mean_ns));
 	wp_table_cell(table, wp_format_time(buffer, operation->latency.p95_ns));
 	wp_table_cell(table, self);
@@ -248,23 +258,24 @@ write_operations(const Text *text)
 	g_autoptr(WpTable) table = wp_table_new();
 	guint32 n = 0, i;
 	double hidden = 0;
+	gboolean has_errors = FALSE;
 	char share[WP_FORMAT_MAX];
 
-	while (n < view->n_operations && !view->operations[n].is_background)
-		n++;
+	for (; n < view->n_operations && !view->operations[n].is_background; n++)
+		has_errors |= view->operations[n].errors > 0;
 	if (!n)
 		return;
 	wp_text_heading(text->page, "Where the time goes: requests by their first call", text->out);
 	wp_table_column(table, "time%", TRUE, 5);
 	wp_table_column(table, "requests", TRUE, 0);
-	wp_table_column(table, "errors", TRUE, 0);
+	if (has_errors)
+		wp_table_column(table, "errors", TRUE, 0);
 	wp_table_column(table, "mean", TRUE, 7);
 	wp_table_column(table, "p95", TRUE, 7);
 	wp_table_column(table, "most self time in", FALSE, 0);
 	wp_table_column(table, "request", FALSE, 0);
-	gsize self_width = text->page->style.width < 110 ? 20 : 34;
 	for (i = 0; i < shown(text->page, n); i++)
-		add_operation(text, table, &view->operations[i], self_width);
+		add_operation(text, table, &view->operations[i], has_errors);
 	wp_table_write(table, &text->page->style, 2, text->out);
 	for (; i < n; i++)
 		hidden += view->operations[i].share;
@@ -280,14 +291,18 @@ write_totals(const Text *text)
 	g_autoptr(WpTable) table = wp_table_new();
 	char buffer[WP_FORMAT_MAX];
 	guint32 n = shown(text->page, view->n_totals);
+	gboolean has_errors = FALSE;
 	if (!view->n_totals)
 		return;
+	for (guint32 i = 0; i < view->n_totals; i++)
+		has_errors |= view->totals[i].errors > 0;
 	wp_text_heading(text->page, "Self time by node", text->out);
 	wp_table_column(table, "self%", TRUE, 5);
 	wp_table_column(table, "self", TRUE, 8);
 	wp_table_column(table, "calls", TRUE, 6);
 	wp_table_column(table, "a call", TRUE, 7);
-	wp_table_column(table, "errors", TRUE, 0);
+	if (has_errors)
+		wp_table_column(table, "errors", TRUE, 0);
 	wp_table_column(table, "node", FALSE, 0);
 	for (guint32 i = 0; i < n; i++) {
 		const WpViewShare *total = &view->totals[i];
@@ -297,7 +312,8 @@ write_totals(const Text *text)
 		wp_table_cell(table, wp_format_time(buffer, total->self_ns));
 		wp_table_cell(table, wp_format_count(buffer, total->count));
 		wp_table_cell(table, wp_format_time(buffer, total->self_ns / (double)total->count));
-		wp_table_cell(table, wp_format_count(buffer, total->errors));
+		if (has_errors)
+			wp_table_cell(table, wp_format_count(buffer, total->errors));
 		wp_table_cell(table, node);
 	}
 	wp_table_write(table, &text->page->style, 2, text->out);
@@ -421,9 +437,24 @@ write_legend(const Text *text, guint left_out)
 		2, text->out);
 	if (left_out)
 		wp_out_printf(text->out,
-			      "  %u columns do not fit in %u; --columns +p99,+sd chooses, "
+			      "  %u column%s not fit in %u; --columns +p99,+sd chooses, "
 			      "--list-columns lists.\n",
-			      left_out, text->page->style.width);
+			      left_out, left_out == 1 ? " does" : "s do", text->page->style.width);
+}
+
+/*
+ * How many of N patterns a page shows. Unless a number was asked for, the tail of patterns that each
+ * take next to no time is left out as well: at load it consists of mistakes of inference.
+ */
+static guint32
+shown_patterns(const Text *text, guint32 n)
+{
+	guint32 top = shown(text->page, n), i = MIN(MIN_PATTERNS, top);
+	if (!text->page->leaves_tail)
+		return top;
+	while (i < top && text->view->patterns[i].share >= MIN_SHARE)
+		i++;
+	return i;
 }
 
 static void
@@ -437,16 +468,16 @@ write_patterns(const Text *text)
 		n++;
 	if (!n)
 		return;
-	guint32 top = shown(text->page, n);
+	guint32 top = shown_patterns(text, n);
 	for (guint32 i = 0; i < top; i++)
 		covered += view->patterns[i].share;
-	WpColumnSet columns =
-		text->page->columns
-			? *text->page->columns
-			: wp_columns_fit(text->page->style.width - TREE_WIDTH, &left_out);
+	WpColumnSet columns = text->page->columns
+				      ? *text->page->columns
+				      : wp_columns_fit(text->page->style.width - TREE_WIDTH,
+						       wp_columns_empty(view, top), &left_out);
 	g_autofree char *heading =
-		top < n ? g_strdup_printf("Patterns: the first %u of %u, %s of the time (--all "
-					  "shows the rest)",
+		top < n ? g_strdup_printf("Patterns: the first %u of %u, %s of the time (more: "
+					  "--top N, --all)",
 					  top, n, wp_format_share(share, covered))
 			: g_strdup_printf("Patterns: all %u", n);
 	wp_text_heading(text->page, heading, text->out);

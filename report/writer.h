@@ -18,6 +18,7 @@ typedef struct {
 	WpStyle style;
 	const WpColumnSet *columns; /* NULL = those that fit */
 	guint32 top;                /* patterns, operations, flows to show; 0 = all */
+	gboolean leaves_tail;       /* patterns of next to no time may be left out beyond that */
 } WpPage;
 
 typedef struct {
