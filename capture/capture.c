@@ -81,7 +81,7 @@ run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptio
 		return FALSE;
 	if (options->filter && !(run->filter = wp_filter_new(options->filter, error)))
 		return FALSE;
-	run->source = wp_source_open_all(paths, n_paths, error);
+	run->source = wp_source_open_all(paths, n_paths, options->standard_input, error);
 	if (!run->source)
 		return FALSE;
 	run->counters = wp_counters_new();

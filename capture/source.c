@@ -93,11 +93,11 @@ wp_source_damaged(WpInput *input, guint64 number, const char *what, GError **err
 }
 
 static gboolean
-open_input(Input *input, const char *path, GError **error)
+open_input(Input *input, const char *path, WpInput **standard_input, GError **error)
 {
 	const guint8 *head;
 
-	input->input = wp_input_open(path, error);
+	input->input = wp_input_open_or_take(path, standard_input, error);
 	gssize n = input->input ? wp_input_peek(input->input, HEAD_BYTES, &head, error) : -1;
 	if (n < 0)
 		return FALSE;
@@ -111,7 +111,7 @@ open_input(Input *input, const char *path, GError **error)
 }
 
 WpSource *
-wp_source_open_all(const char *const *paths, gsize n, GError **error)
+wp_source_open_all(const char *const *paths, gsize n, WpInput **standard_input, GError **error)
 {
 	g_autoptr(WpSource) source = g_new0(WpSource, 1);
 
@@ -126,7 +126,7 @@ wp_source_open_all(const char *const *paths, gsize n, GError **error)
 	source->heap = g_new0(Input *, n);
 	source->n_inputs = n;
 	for (gsize i = 0; i < n; i++) {
-		if (!open_input(&source->inputs[i], paths[i], error))
+		if (!open_input(&source->inputs[i], paths[i], standard_input, error))
 			return NULL;
 		source->inputs[i].frame.tap = (guint8)i;
 	}
@@ -136,7 +136,7 @@ wp_source_open_all(const char *const *paths, gsize n, GError **error)
 WpSource *
 wp_source_open(const char *path, guint8 tap, GError **error)
 {
-	WpSource *source = wp_source_open_all(&path, 1, error);
+	WpSource *source = wp_source_open_all(&path, 1, NULL, error);
 	if (source)
 		source->inputs[0].frame.tap = tap;
 	return source;

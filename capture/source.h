@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "capture/counters.h"
+#include "capture/input.h"
 #include "capture/sink.h"
 
 /* One packet as it was on the wire. DATA is valid until the next call for the same source. */
@@ -36,8 +37,12 @@ typedef struct WpSource WpSource;
  */
 WpSource *wp_source_open(const char *path, guint8 tap, GError **error);
 
-/* Several inputs merged in order of time (equal times: in the order given). */
-WpSource *wp_source_open_all(const char *const *paths, gsize n, GError **error);
+/*
+ * Several inputs merged in order of time (equal times: in the order given). STANDARD_INPUT: see
+ * wp_input_open_or_take(); may be NULL.
+ */
+WpSource *wp_source_open_all(const char *const *paths, gsize n, WpInput **standard_input,
+			     GError **error);
 
 /*
  * Of several inputs that are cut or damaged, those that are not go on: CUT and ERROR come when no

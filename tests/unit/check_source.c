@@ -341,7 +341,7 @@ START_TEST(merged)
 			wp_pcap_build_frame(build, times[f][i], (guint8[1]){ 1 }, 1, 1);
 		paths[f] = wp_pcap_build_file(build, "");
 	}
-	g_autoptr(WpSource) source = wp_source_open_all((const char *const *)paths, 3, NULL);
+	g_autoptr(WpSource) source = wp_source_open_all((const char *const *)paths, 3, NULL, NULL);
 	while (wp_source_next(source, &frame, NULL) == WP_SOURCE_FRAME)
 		g_string_append_printf(got, "%u:%" G_GINT64_FORMAT " ", frame.tap, frame.time_ns);
 	ck_assert_str_eq(got->str, expected);
@@ -369,7 +369,7 @@ START_TEST(merged_with_damage)
 			g_byte_array_set_size(bytes, bytes->len - 5);
 		paths[f] = wp_pcap_build_file(build, "");
 	}
-	g_autoptr(WpSource) source = wp_source_open_all((const char *const *)paths, 3, NULL);
+	g_autoptr(WpSource) source = wp_source_open_all((const char *const *)paths, 3, NULL, NULL);
 	while (wp_source_next(source, &frame, &error) == WP_SOURCE_FRAME)
 		n[frame.tap]++;
 	ck_assert_uint_eq(n[0], 2);

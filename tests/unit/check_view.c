@@ -1,0 +1,251 @@
+/* From a trace through inference to the view that writers see. */
+#include "report/view.h"
+
+#include <string.h>
+
+#include "capture/trace.h"
+#include "report/analysis.h"
+#include "report/options.h"
+#include "tests/support/suite.h"
+
+/* An analysis of records written one by one. */
+typedef struct {
+	WpNodes *nodes;
+	WpTrace *trace;
+	guint64 id;
+	WpOptions *parser;
+	WpAnalysisOptions options;
+	WpAnalysis *analysis;
+	WpView *view;
+} Made;
+
+static void
+made_init(Made *made)
+{
+	*made = (Made){ .nodes = wp_nodes_new() };
+	made->trace = wp_trace_new(made->nodes);
+	made->parser = wp_options_new();
+	wp_analysis_declare(made->parser, &made->options, TRUE);
+	wp_sink_begin(wp_trace_sink(made->trace), made->nodes, NULL);
+}
+
+static void
+made_clear(Made *made)
+{
+	wp_view_free(made->view);
+	wp_analysis_free(made->analysis);
+	wp_options_free(made->parser);
+	wp_analysis_options_clear(&made->options);
+	wp_trace_free(made->trace);
+	wp_nodes_unref(made->nodes);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Made, made_clear)
+
+/* A call from FROM to TO during BEGIN..END (us), failed or not. */
+static void
+call(Made *made, const char *from, const char *to, const char *label, gint64 begin, gint64 end,
+     gboolean failed)
+{
+	WpRecord record = {
+		.begin_ns = begin * 1000,
+		.end_ns = begin * 1000,
+		.id = ++made->id,
+		.bytes = 100,
+		.sender = wp_nodes_by_key(made->nodes, from),
+		.receiver = wp_nodes_by_key(made->nodes, to),
+		.label = wp_strings_intern(wp_nodes_strings(made->nodes), label, -1),
+		.kind = WP_KIND_CALL,
+	};
+	wp_sink_record(wp_trace_sink(made->trace), &record, NULL, NULL);
+	WpRecord back = record;
+	back.kind = WP_KIND_RETURN;
+	back.sender = record.receiver;
+	back.receiver = record.sender;
+	back.begin_ns = back.end_ns = end * 1000;
+	back.status = failed ? WP_STATUS_ERROR : WP_STATUS_OK;
+	wp_sink_record(wp_trace_sink(made->trace), &back, NULL, NULL);
+}
+
+static const WpView *
+view_of(Made *made)
+{
+	g_autoptr(WpCounters) counters = wp_counters_new();
+	WpViewOptions shown = { .root = made->options.root, .where = made->options.where };
+	wp_counters_add(counters, WP_COUNT_SEGMENTS, 99);
+	wp_counters_add_pair(counters, WP_COUNT_LOST_SEGMENTS, 0, 1, 1);
+	wp_counters_add_pair(counters, WP_COUNT_GAPS, 0, 1, 3);
+	wp_counters_add_pair(counters, WP_COUNT_GAPS, 1, 0, 5);
+	wp_counters_add_pair(counters, WP_COUNT_GAPS, 2, 0, 1);
+	wp_counters_add_pair(counters, WP_COUNT_GAPS, 2, 1, 4);
+	wp_sink_counters(wp_trace_sink(made->trace), counters, NULL);
+	wp_sink_setting(wp_trace_sink(made->trace), "input", "x.pcap", NULL);
+	wp_sink_end(wp_trace_sink(made->trace), NULL);
+	made->analysis = wp_analysis_new(made->trace, &made->options, TRUE, NULL);
+	ck_assert_ptr_nonnull(made->analysis);
+	made->view = wp_view_new(made->analysis, &shown);
+	return made->view;
+}
+
+/*
+ *   client > web [0 .. 100]: db [10 .. 30], cache [40 .. 50]      twice, 1000 us apart
+ *   client > web [.. 10], another operation                       once, failed
+ */
+static void
+make_two_patterns(Made *made)
+{
+	for (int i = 0; i < 2; i++) {
+		gint64 t = 1000 * i;
+		call(made, "client", "web", "GET /", t, t + 100, FALSE);
+		call(made, "web", "db", "SELECT", t + 10, t + 30, i == 1);
+		call(made, "web", "cache", "GET", t + 40, t + 50, FALSE);
+	}
+	call(made, "client", "web", "POST /", 5000, 5010, TRUE);
+}
+
+START_TEST(numbers)
+{
+	g_auto(Made) made;
+	made_init(&made);
+	make_two_patterns(&made);
+	const WpView *view = view_of(&made);
+	ck_assert_uint_eq(view->n_requests, 3);
+	ck_assert_uint_eq(view->n_calls, 7);
+	ck_assert_uint_eq(view->n_nodes, 4);
+	ck_assert_double_eq(view->total_ns, 210e3);
+	ck_assert_uint_eq(view->n_patterns, 2);
+	const WpViewPattern *first = &view->patterns[0];
+	ck_assert_uint_eq(first->rank, 1);
+	ck_assert_uint_eq(first->count, 2);
+	ck_assert_double_eq_tol(first->share, 200.0 / 210, 1e-9);
+	ck_assert_uint_eq(first->n_nodes, 3);
+	ck_assert_str_eq(first->nodes[1].node, "db");
+	ck_assert_str_eq(first->nodes[2].label, "GET");
+	ck_assert_double_eq(first->nodes[0].self.mean_ns, 70e3);
+	ck_assert_double_eq_tol(first->nodes[0].self_share, 0.7, 1e-9);
+	ck_assert(first->nodes[0].is_hottest && !first->nodes[1].is_hottest);
+	ck_assert_double_eq(first->nodes[2].delay.mean_ns, 40e3);
+	ck_assert(!first->nodes[1].is_last && first->nodes[2].is_last);
+	ck_assert_uint_eq(first->nodes[1].errors, 1);
+	ck_assert_uint_eq(view->patterns[1].errors, 1);
+	ck_assert_uint_eq(view->n_operations, 2);
+	ck_assert_str_eq(view->operations[0].label, "GET /");
+	ck_assert_str_eq(view->operations[0].shares[0].node, "web");
+}
+END_TEST
+
+/* Self time by node adds up to all self time. */
+START_TEST(totals)
+{
+	g_auto(Made) made;
+	double sum = 0;
+	made_init(&made);
+	make_two_patterns(&made);
+	const WpView *view = view_of(&made);
+	ck_assert_uint_eq(view->n_totals, 3);
+	ck_assert_str_eq(view->totals[0].node, "web");
+	ck_assert_double_eq(view->totals[0].self_ns, 150e3);
+	for (guint32 i = 0; i < view->n_totals; i++)
+		sum += view->totals[i].share;
+	ck_assert_double_eq_tol(sum, 1, 1e-9);
+}
+END_TEST
+
+/* Losses first; of the pairs the worst three, in order. */
+START_TEST(losses)
+{
+	g_auto(Made) made;
+	made_init(&made);
+	make_two_patterns(&made);
+	const WpViewQuality *quality = &view_of(&made)->quality;
+	ck_assert_uint_eq(quality->n_counters, 3);
+	ck_assert_int_eq(quality->counters[0].level, WP_VIEW_LOSS);
+	ck_assert_str_eq(quality->counters[0].name, "tcp-gaps");
+	ck_assert_uint_eq(quality->counters[0].count, 13);
+	ck_assert_uint_eq(quality->counters[0].n_pairs, 4);
+	ck_assert_uint_eq(quality->counters[0].pairs[0].count, 5);
+	ck_assert_uint_eq(quality->counters[0].pairs[1].count, 4);
+	ck_assert_uint_eq(quality->counters[0].pairs[2].count, 3);
+	ck_assert_int_eq(quality->counters[2].level, WP_VIEW_FACT);
+	ck_assert_double_eq_tol(quality->loss_share, 0.01, 1e-9);
+}
+END_TEST
+
+/* Three equal calls in a row are one node; two are two. */
+START_TEST(repeats)
+{
+	g_auto(Made) made;
+	made_init(&made);
+	call(&made, "client", "web", "GET /", 0, 1000, FALSE);
+	for (int i = 0; i < 5; i++)
+		call(&made, "web", "db", "SELECT", 100 * i + 10, 100 * i + 20 + i, FALSE);
+	call(&made, "web", "cache", "GET", 800, 810, FALSE);
+	call(&made, "web", "cache", "GET", 820, 830, FALSE);
+	const WpViewPattern *pattern = &view_of(&made)->patterns[0];
+	ck_assert_uint_eq(pattern->n_nodes, 4);
+	ck_assert_uint_eq(pattern->nodes[1].repeat, 5);
+	ck_assert_uint_eq(pattern->nodes[1].count, 5);
+	ck_assert_double_eq(pattern->nodes[1].latency.mean_ns, 12e3);
+	ck_assert_double_eq(pattern->nodes[1].delay.mean_ns, 10e3);
+	ck_assert_uint_eq(pattern->nodes[2].repeat, 1);
+	ck_assert_uint_eq(pattern->nodes[3].parent, 0);
+}
+END_TEST
+
+/* How far links can be trusted depends on how many had one possible parent. */
+START_TEST(trust)
+{
+	static const struct {
+		int overlapping; /* of ten requests */
+		WpViewTrust trust;
+	} rows[] = { { 0, WP_VIEW_TRUST_HIGH },
+		     { 3, WP_VIEW_TRUST_MIXED },
+		     { 9, WP_VIEW_TRUST_LOW } };
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_auto(Made) made;
+		made_init(&made);
+		for (int k = 0; k < 10; k++) {
+			gint64 t = 1000 * k;
+			gint64 end = t + (k < rows[i].overlapping ? 1500 : 500);
+			call(&made, "client", "web", "GET /", t, end, FALSE);
+			call(&made, "web", "db", "SELECT", t + 100, t + 200, FALSE);
+		}
+		ck_assert_int_eq(view_of(&made)->links.trust, rows[i].trust);
+	}
+	g_auto(Made) flat;
+	made_init(&flat);
+	call(&flat, "client", "web", "GET /", 0, 10, FALSE);
+	ck_assert_int_eq(view_of(&flat)->links.trust, WP_VIEW_TRUST_NONE);
+}
+END_TEST
+
+/* --root: what lies above is gone. --where: whole requests stay. */
+START_TEST(selection)
+{
+	g_auto(Made) rooted, chosen, none;
+	made_init(&rooted);
+	make_two_patterns(&rooted);
+	rooted.options.root = "db";
+	const WpView *view = view_of(&rooted);
+	ck_assert_uint_eq(view->n_requests, 2);
+	ck_assert_uint_eq(view->n_calls, 2);
+	ck_assert_str_eq(view->patterns[0].client, "web");
+	ck_assert_str_eq(view->root, "db");
+
+	made_init(&chosen);
+	make_two_patterns(&chosen);
+	chosen.options.where = "dst == db && status == error";
+	view = view_of(&chosen);
+	ck_assert_uint_eq(view->n_requests, 1);
+	ck_assert_uint_eq(view->n_calls, 3);
+
+	made_init(&none);
+	make_two_patterns(&none);
+	none.options.where = "dst == db && dst == cache";
+	view = view_of(&none);
+	ck_assert_uint_eq(view->n_requests, 0);
+	ck_assert_uint_eq(view->n_patterns, 0);
+}
+END_TEST
+
+WP_SUITE("view", numbers, totals, losses, repeats, trust, selection)
