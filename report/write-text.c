@@ -19,11 +19,14 @@
 #define MAX_PARAGRAPH 100
 
 /* Columns that the tree of a pattern gets at least. */
-#define TREE_WIDTH 32
+#define TREE_WIDTH 44
 
 /* Patterns with a smaller share of the time are left out behind the first few. */
 #define MIN_SHARE    0.01
 #define MIN_PATTERNS 3
+
+/* Columns of a node's name in a tree: the operation behind it wants to be seen as well. */
+#define MAX_NAME 24
 
 /* Rows of one pattern; a page with more is not read. */
 #define MAX_TREE_ROWS 60
@@ -347,8 +350,9 @@ describe_node(const Text *text, const WpViewPattern *pattern, guint32 i)
 	GString *words = g_string_new(NULL);
 	g_autofree char *name = safe(text, node->node);
 	g_autofree char *label = safe(text, node->label);
+	g_autofree char *shorter = wp_escape_shorten(name, MAX_NAME);
 	draw_branch(text, pattern, i, words);
-	g_string_append(words, name);
+	g_string_append(words, shorter);
 	if (node->repeat > 1)
 		g_string_append_printf(words, " x%u", node->repeat);
 	if (*label)

@@ -72,6 +72,8 @@ view_of(Made *made)
 {
 	g_autoptr(WpCounters) counters = wp_counters_new();
 	WpViewOptions shown = { .root = made->options.root, .where = made->options.where };
+	for (guint32 i = wp_nodes_count(made->nodes); i < 3; i++)
+		wp_nodes_by_key(made->nodes, i == 2 ? "third" : "second");
 	wp_counters_add(counters, WP_COUNT_SEGMENTS, 99);
 	wp_counters_add_pair(counters, WP_COUNT_LOST_SEGMENTS, 0, 1, 1);
 	wp_counters_add_pair(counters, WP_COUNT_GAPS, 0, 1, 3);
