@@ -18,8 +18,8 @@
 /* Longer lines of prose are hard to read. */
 #define MAX_PARAGRAPH 100
 
-/* Columns that the tree of a pattern gets at least. */
-#define TREE_WIDTH 44
+/* Of the width of a page, what the tree of a pattern gets at least. */
+#define TREE_SHARE 0.4
 
 /* Patterns with a smaller share of the time are left out behind the first few. */
 #define MIN_SHARE    0.01
@@ -475,10 +475,11 @@ write_patterns(const Text *text)
 	guint32 top = shown_patterns(text, n);
 	for (guint32 i = 0; i < top; i++)
 		covered += view->patterns[i].share;
-	WpColumnSet columns = text->page->columns
-				      ? *text->page->columns
-				      : wp_columns_fit(text->page->style.width - TREE_WIDTH,
-						       wp_columns_empty(view, top), &left_out);
+	WpColumnSet columns =
+		text->page->columns
+			? *text->page->columns
+			: wp_columns_fit((guint)(text->page->style.width * (1 - TREE_SHARE)),
+					 wp_columns_empty(view, top), &left_out);
 	g_autofree char *heading =
 		top < n ? g_strdup_printf("Patterns: the first %u of %u, %s of the time (more: "
 					  "--top N, --all)",
