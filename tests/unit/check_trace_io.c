@@ -445,8 +445,8 @@ START_TEST(selection)
 {
 	g_autoptr(GString) text = g_string_new(HEADER);
 	guint n_calls = 0;
-	WpTraceReadOptions options = { 5 * G_GINT64_CONSTANT(1000000000),
-				       9 * G_GINT64_CONSTANT(1000000000), NULL, NULL };
+	WpTraceReadOptions options = { .from_ns = 5 * G_GINT64_CONSTANT(1000000000),
+				       .to_ns = 9 * G_GINT64_CONSTANT(1000000000) };
 	for (guint i = 0; i < 40000; i++)
 		g_string_append_printf(text, "%u\tCALL\ta\tb\t%u\n", i, i);
 	g_autotemp *path = wp_temp_file_new("", text->str, text->len);
@@ -457,7 +457,10 @@ START_TEST(selection)
 	ck_assert_uint_eq(wp_trace_n_records(trace), 4);
 	ck_assert_uint_eq(wp_trace_records(trace)[0].id, 5);
 
-	options = (WpTraceReadOptions){ WP_NO_TIME, WP_NO_TIME, stop_at_once, &n_calls };
+	options = (WpTraceReadOptions){ .from_ns = WP_NO_TIME,
+					.to_ns = WP_NO_TIME,
+					.progress = stop_at_once,
+					.progress_data = &n_calls };
 	ck_assert(wp_trace_read(path, &options, nodes, wp_trace_sink(trace), NULL));
 	ck_assert_uint_eq(n_calls, 1);
 	ck_assert_uint_gt(wp_trace_n_records(trace), 1000);
