@@ -537,7 +537,8 @@ gboolean
 wp_trace_read(const char *path, const WpTraceReadOptions *options, WpNodes *nodes,
 	      WpRecordSink *sink, GError **error)
 {
-	g_autoptr(WpInput) input = wp_input_open_or_take(path, options->standard_input, error);
+	g_autoptr(WpInput) input =
+		wp_input_open_or_take(path, options ? options->standard_input : NULL, error);
 	if (!input)
 		return FALSE;
 	g_autofree Reader *reader = g_new0(Reader, 1);
