@@ -37,6 +37,7 @@ typedef struct {
 	gboolean sends;
 	gboolean is_called;
 	gboolean is_client; /* folds into "client" */
+	gboolean is_behind; /* a proxy passes its own name on to it: see find_proxied() */
 	guint32 place;
 	guint32 host;
 	const char *file_name; /* (transfer none) of the names file */
@@ -310,20 +311,51 @@ best_hint(const WpResolved *resolved, guint32 node, WpNameSource source)
 	return best;
 }
 
+/* (transfer full) What SOURCE calls a node, or NULL. */
+static char *
+name_from(const WpResolved *resolved, guint32 node, WpNameSource source)
+{
+	const guint8 *address = wp_nodes_address(wp_trace_nodes(resolved->trace), node);
+	const char *hint = address ? best_hint(resolved, node, source) : NULL;
+	return hint ? clean_hint(hint, address) : NULL;
+}
+
+/*
+ * A proxy may pass on the Host header that its client sent. The name is then its own, and not that of
+ * the server behind it: of a caller and a callee with one name the caller keeps it.
+ */
+static void
+find_proxied(WpResolved *resolved)
+{
+	g_autoptr(WpMap) seen = wp_map_new();
+	g_autoptr(GPtrArray) hosts = g_ptr_array_new_with_free_func(g_free);
+
+	for (guint32 i = 0; i < resolved->addresses->len; i++)
+		g_ptr_array_add(hosts, name_from(resolved, i, WP_NAME_HTTP_HOST));
+	for (guint32 i = 0; i < resolved->spans->n; i++) {
+		const WpSpan *span = &resolved->spans->spans[i];
+		guint32 known = wp_map_count(seen);
+		if (span->caller == span->callee ||
+		    wp_map_number(seen, wp_map_key(span->caller, span->callee)) != known)
+			continue;
+		const char *caller = hosts->pdata[span->caller];
+		if (caller && g_strcmp0(caller, hosts->pdata[span->callee]) == 0)
+			get_address(resolved, span->callee)->is_behind = TRUE;
+	}
+}
+
 /* (transfer full) What the capture calls a node. */
 static char *
 own_name(const WpResolved *resolved, guint32 node)
 {
-	WpNodes *nodes = wp_trace_nodes(resolved->trace);
-	const guint8 *address = wp_nodes_address(nodes, node);
-
-	for (int source = WP_NAME_DNS; address && source < WP_NAME_N_SOURCES; source++) {
-		const char *hint = best_hint(resolved, node, source);
-		char *name = hint ? clean_hint(hint, address) : NULL;
+	for (int source = WP_NAME_DNS; source < WP_NAME_N_SOURCES; source++) {
+		gboolean foreign =
+			source == WP_NAME_HTTP_HOST && get_address(resolved, node)->is_behind;
+		char *name = foreign ? NULL : name_from(resolved, node, source);
 		if (name)
 			return name;
 	}
-	return g_strdup(wp_nodes_key(nodes, node));
+	return g_strdup(wp_nodes_key(wp_trace_nodes(resolved->trace), node));
 }
 
 /* The user's node called NAME; made where it is new. */
@@ -589,6 +621,7 @@ wp_resolve(const WpTrace *trace, const WpResolveOptions *options, GError **error
 	find_clients(resolved, options->keep_clients);
 	make_places(resolved);
 	find_hosts(resolved);
+	find_proxied(resolved);
 	name_places(resolved);
 	count_services(resolved);
 	make_nodes(resolved);

@@ -5,7 +5,8 @@
  *   const WpTrace *  ->  WpResolved  (nodes with names, WpSpan array by time)
  *
  * Names (DESIGN 4): --names FILE, else what the capture tells (DNS, HTTP Host, TLS), else the address;
- * unique: "app", "app@10.0.0.3". Addresses to which the file gives one name are one node.
+ * unique: "app", "app@10.0.0.3". Addresses to which the file gives one name are one node. A Host that
+ * a proxy passes on names the proxy alone.
  *
  * Ports. A port is a service where it received calls; of a port that sent calls too (a protocol with
  * calls both ways, a name server that asks another) it must have been called by several, or more often

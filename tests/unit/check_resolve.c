@@ -233,6 +233,10 @@ START_TEST(hints)
 		  "10.0.0.9>web web>10.0.0.2" },
 		{ { { "10.0.0.1", WP_NAME_DNS, "app" }, { "10.0.0.2", WP_NAME_DNS, "app" } },
 		  "10.0.0.9>app app>app@10.0.0.2" },
+		/* a proxy that passes the Host of its client on */
+		{ { { "10.0.0.1", WP_NAME_HTTP_HOST, "shop.example" },
+		    { "10.0.0.2", WP_NAME_HTTP_HOST, "shop.example:80" } },
+		  "10.0.0.9>shop.example shop.example>10.0.0.2" },
 		/* random labels: what they share; a few names: one of them */
 		{ { { "10.0.0.1", WP_NAME_DNS, "1f3a.db.lan" },
 		    { "10.0.0.1", WP_NAME_DNS, "9c07.db.lan" },
