@@ -2,8 +2,9 @@
 #include "capture/trace-io.h"
 
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 
 #include "capture/trace.h"
 #include "tests/support/suite.h"
@@ -410,6 +411,40 @@ START_TEST(write_errors)
 }
 END_TEST
 
+/*
+ * A disk that fills up on the way: the error says so, and what was written stands under its name and can
+ * be read.
+ */
+START_TEST(full_disk)
+{
+	struct rlimit old, small = { 1024 * 1024, 0 };
+	g_autoptr(GError) error = NULL;
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	g_autotemp *path = wp_temp_file_name(".trace");
+	WpRecordSink *writer = wp_trace_writer_new(path, NULL);
+	WpRecord record = { .id = 1 };
+	guint n = 0;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small.rlim_max = old.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+	record.sender = record.receiver = wp_nodes_by_key(nodes, "a");
+	ck_assert(wp_sink_begin(writer, nodes, NULL));
+	while (n < 100000 && wp_sink_record(writer, &record, NULL, &error))
+		n++;
+	ck_assert(g_error_matches(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_WRITE));
+	wp_trace_writer_free(writer);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
+
+	g_autoptr(WpTrace) trace = read_trace(path, NULL);
+	ck_assert_ptr_nonnull(trace);
+	ck_assert_uint_gt(wp_trace_n_records(trace), 10000);
+	ck_assert_uint_le(wp_trace_n_records(trace), n);
+	ck_assert_uint_eq(wp_counters_get(wp_trace_counters(trace), WP_COUNT_INPUT_TRUNCATED), 1);
+}
+END_TEST
+
 /* An existing file stays until the new one is complete; what came before an error is kept. */
 START_TEST(replacing)
 {
@@ -469,4 +504,4 @@ START_TEST(selection)
 END_TEST
 
 WP_SUITE("trace-io", text_stays, fields, header_facts, paper_layout, other_columns, bad_lines,
-	 no_trace, cut, long_lines, records_stay, write_errors, replacing, selection)
+	 no_trace, cut, long_lines, records_stay, write_errors, full_disk, replacing, selection)
