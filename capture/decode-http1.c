@@ -97,7 +97,7 @@ describe_request(WpDecodeContext *context, Side *side, const char *line,
 	message->kind = WP_KIND_CALL;
 	message->note = side->head.note;
 	if (side->head.note >= NOTE_TUNNEL)
-		message->label = wp_decode_label(context, "CONNECT", 7);
+		message->label = wp_http_label_tunnel(context, target, length);
 	else
 		message->label =
 			wp_http_label(context, line, request->method_length, target, length);

@@ -27,6 +27,24 @@ wp_http_label(WpDecodeContext *context, const char *method, gsize method_length,
 	return wp_decode_label(context, label, n);
 }
 
+guint32
+wp_http_label_tunnel(WpDecodeContext *context, const char *target, gsize length)
+{
+	char label[WP_LABEL_MAX + 1] = "CONNECT ";
+	gsize n = strlen(label), port = 0;
+
+	while (port < length && port <= 5 && g_ascii_isdigit(target[length - 1 - port]))
+		port++;
+	gboolean has_port = port && port <= 5 && port < length && target[length - 1 - port] == ':';
+	gsize host = has_port ? length - 1 - port : length;
+	n += wp_label_name(target, host, label + n, sizeof label - n - sizeof ":65535");
+	if (has_port) {
+		memcpy(label + n, target + host, port + 1);
+		n += port + 1;
+	}
+	return wp_decode_label(context, label, n);
+}
+
 gboolean
 wp_http_target_waits(const char *target, gsize length)
 {

@@ -19,6 +19,9 @@ WpStatus wp_http_status(guint code);
 guint32 wp_http_label(WpDecodeContext *context, const char *method, gsize method_length,
 		      const char *target, gsize target_length);
 
+/* "db.lan:22" -> the number of "CONNECT db.lan:22". */
+guint32 wp_http_label_tunnel(WpDecodeContext *context, const char *target, gsize length);
+
 /*
  * TRUE where the request waits by design: its query says "watch", "longpoll" and the like, as
  * Kubernetes, etcd, CouchDB and Engine.IO write it.
