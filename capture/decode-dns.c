@@ -82,14 +82,33 @@ label_of(WpDecodeContext *context, const char *prefix, const WpDnsMessage *dns)
 
 /* --- messages --- */
 
+/*
+ * A name that anything may stand in front of (a wildcard) is asked for with a nonce or a customer's
+ * number; what names the node is the rest. Of "e06cf6f08caab80d.db.lan" that is "db.lan".
+ */
+static const char *
+skip_values(const char *name)
+{
+	for (;;) {
+		char label[8];
+		const char *dot = strchr(name, '.');
+		if (dot == NULL || strchr(dot + 1, '.') == NULL)
+			return name;
+		wp_label_name(name, (gsize)(dot - name), label, sizeof label);
+		if (strcmp(label, "{}") != 0)
+			return name;
+		name = dot + 1;
+	}
+}
+
 static void
 name_addresses(WpDecodeContext *context, const WpDnsMessage *dns)
 {
 	WpDnsAddress found[8];
 	guint n = wp_dns_addresses(dns, found, G_N_ELEMENTS(found));
+	const char *name = skip_values(dns->question.text);
 	for (guint i = 0; i < n; i++)
-		wp_decode_name_address(context, found[i].bytes, dns->question.text,
-				       dns->question.length);
+		wp_decode_name_address(context, found[i].bytes, name, strlen(name));
 }
 
 static void

@@ -129,12 +129,26 @@ parse_reply(WpBytes in, WpMemcachedReply *out_reply)
 	return wp_memcached_text_reply(in, out_reply);
 }
 
+/*
+ * What the next reply answers: the note of the oldest call, or of the run that is still being asked, for
+ * the hits of its first gets may come before its end is sent. FALSE: nothing is being asked.
+ */
+static gboolean
+asked(const MemcachedState *state, WpDecodeContext *context, guint32 *out_note)
+{
+	*out_note = 0;
+	if (wp_decode_pending(context, out_note))
+		return TRUE;
+	*out_note = state->in_run ? NOTE_RUN | NOTE_NOOP : 0;
+	return state->in_run;
+}
+
 /* A line for a watcher, or the failure of a silent request: nobody waits for it. */
 static gboolean
 is_stray(const MemcachedState *state, WpDecodeContext *context, const WpMemcachedReply *reply)
 {
-	guint32 note = 0;
-	gboolean is_asked = wp_decode_pending(context, &note);
+	guint32 note;
+	gboolean is_asked = asked(state, context, &note);
 	if (reply->part == WP_MEMCACHED_LOG)
 		return state->is_watched || !is_asked;
 	if (reply->part == WP_MEMCACHED_QUIET && !(note & NOTE_RUN))
@@ -146,10 +160,10 @@ is_stray(const MemcachedState *state, WpDecodeContext *context, const WpMemcache
 
 /* More parts of the same return will follow. */
 static gboolean
-goes_on(WpDecodeContext *context, const WpMemcachedReply *reply)
+goes_on(const MemcachedState *state, WpDecodeContext *context, const WpMemcachedReply *reply)
 {
-	guint32 note = 0;
-	gboolean in_run = wp_decode_pending(context, &note) && note & NOTE_RUN;
+	guint32 note;
+	gboolean in_run = asked(state, context, &note) && note & NOTE_RUN;
 	switch (reply->part) {
 	case WP_MEMCACHED_PART:
 	case WP_MEMCACHED_QUIET:
@@ -194,7 +208,7 @@ decode_reply(MemcachedState *state, WpDecodeContext *context, WpBytes in, WpUnit
 	if (!state->in_reply)
 		unit->opens = &state->reply;
 	unit->extends = &state->reply;
-	state->in_reply = goes_on(context, &reply);
+	state->in_reply = goes_on(state, context, &reply);
 	if (!state->in_reply)
 		unit->emits = &state->reply;
 	return WP_DECODE_OK;

@@ -17,6 +17,9 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_memcached, &wp_decoder_memcached_udp,
 	&wp_decoder_dns,       &wp_decoder_quic,
 	&wp_decoder_ssh,       NULL,
+	&wp_decoder_tls, &wp_decoder_http2, &wp_decoder_http1,     &wp_decoder_fastcgi,
+	&wp_decoder_rpc, &wp_decoder_redis, &wp_decoder_memcached, &wp_decoder_memcached_udp,
+	&wp_decoder_dns, &wp_decoder_quic,  &wp_decoder_ssh,       NULL,
 };
 
 const WpDecoder *

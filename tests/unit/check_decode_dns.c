@@ -94,6 +94,14 @@ START_TEST(names_of_addresses)
 	g_autofree char *alias = wp_decode_run_names(&udp, aliases, G_N_ELEMENTS(aliases));
 	ck_assert_ptr_nonnull(strstr(alias, "10.0.0.5=db.blog.lan dns"));
 	ck_assert_ptr_null(strstr(alias, "10.0.0.6"));
+
+	/* A value in front is not the node's name. */
+	static const WpStep nonce[] = {
+		WP_S("\0\7" OK("\1") "\x10"
+				     "e06cf6f08caab80d" DB A ME ADDRESS),
+	};
+	g_autofree char *rest = wp_decode_run_names(&udp, nonce, G_N_ELEMENTS(nonce));
+	ck_assert_str_eq(rest, "10.0.0.5=db.blog.lan dns\n");
 }
 END_TEST
 

@@ -72,6 +72,10 @@ static const Row meta[] = {
 	    WP_S("VA 1 ka:2\r\nx\r\n"), WP_S("MN\r\nEN\r\n") },
 	  "C1 [1,2] memcached 46 mg a:{}\nC2 [2,2] memcached 8 mg b\n"
 	  "R1 [3,4] memcached 18 mg a:{} ok\nR2 [4,4] memcached 4 mg b ok\n" },
+	{ "hits that come before the end of the run is sent",
+	  { WP_C("mg a:1 v q k\r\n"), WP_S("VA 1 ka:1\r\nx\r\n"), WP_C("mg a:2 v q k\r\nmn\r\n"),
+	    WP_S("MN\r\n") },
+	  "C1 [1,3] memcached 32 mg a:{}\nR1 [2,4] memcached 18 mg a:{} ok\n" },
 	{ "a quiet run that a loud get ends: by the tag of that",
 	  { WP_C("mg a:1 v q O1\r\nmg a:2 v q O2\r\nmg a:3 v O3\r\nmg b:1 v q k\r\nmg b:2 v k\r\n"),
 	    WP_S("VA 1 O1\r\nx\r\nVA 1 O3\r\nx\r\nHD kb:1\r\nEN\r\n") },
