@@ -118,7 +118,8 @@ compare_name(const void *key, const void *row)
 	const Name *name = key;
 	const WpRedisCommand *command = row;
 	int order = g_ascii_strncasecmp(name->text, command->name, name->length);
-	return order == 0 && command->name[name->length] != 0 ? -1 : order;
+	gsize length = strlen(command->name);
+	return order ? order : (name->length > length) - (name->length < length);
 }
 
 const WpRedisCommand *

@@ -29,7 +29,7 @@ is_name(const WpRedisArg *arg)
 	if (arg->length == 0 || arg->length > NAME_MAX_BYTES || !g_ascii_isalnum(arg->text[0]))
 		return FALSE;
 	for (gsize i = 1; i < arg->length; i++)
-		if (!g_ascii_isalnum(arg->text[i]) && !strchr("._-", arg->text[i]))
+		if (!g_ascii_isalnum(arg->text[i]) && !memchr("._-", arg->text[i], 3))
 			return FALSE;
 	return TRUE;
 }

@@ -335,6 +335,18 @@ START_TEST(refuses)
 }
 END_TEST
 
+/* A name with a NUL in it is no name, and no prefix of one. */
+START_TEST(names)
+{
+	static const WpStep steps[] = { WP_C(PING), WP_S("+PONG\r\n"),
+					WP_C("*1\r\n$6\r\nEVAL\0\0\r\n") };
+	g_autofree char *got = wp_decode_run(NULL, steps, G_N_ELEMENTS(steps));
+	ck_assert_str_eq(got, "C1 [1,1] redis 14 PING\nR1 [2,2] redis 7 PING ok\n"
+			      "bytes-skipped 16\n");
+	ck_assert_str_eq(wp_redis_command_find("EVAL\0\0", 6)->name, "");
+}
+END_TEST
+
 START_TEST(depth)
 {
 	g_autoptr(GString) nested = g_string_new(NULL);
@@ -396,4 +408,5 @@ START_TEST(detection)
 END_TEST
 
 WP_SUITE("decode-redis", pairs, types_of_resp3, publish_and_subscribe, silence, labels,
-	 commands_are_sorted, tokens, long_values, finds_the_thread, refuses, depth, detection)
+	 commands_are_sorted, tokens, long_values, finds_the_thread, refuses, names, depth,
+	 detection)
