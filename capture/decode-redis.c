@@ -73,10 +73,12 @@ enum {
 /* --- calls --- */
 
 static void
-mark_request(RedisState *state, const WpRedisRequest *request, WpMessage *message)
+mark_request(RedisState *state, WpDecodeContext *context, const WpRedisRequest *request,
+	     WpMessage *message)
 {
 	guint flags = request->command->flags;
-	gboolean sets_up = flags & WP_REDIS_LOGIN || (flags & WP_REDIS_SETUP && !state->has_worked);
+	gboolean at_start = !state->has_worked && wp_decode_from_start(context);
+	gboolean sets_up = flags & WP_REDIS_LOGIN || (flags & WP_REDIS_SETUP && at_start);
 
 	if (sets_up)
 		message->marks |= WP_MARK_SETUP;
@@ -142,8 +144,12 @@ begin_request(RedisState *state, WpDecodeContext *context, WpDirection direction
 		message->kind = WP_KIND_MESSAGE;
 		return;
 	}
-	mark_request(state, request, message);
+	mark_request(state, context, request, message);
 	silence_request(state, request, message);
+	if (request->command->flags & WP_REDIS_RESET) {
+		state->monitors = FALSE;
+		state->subscriptions = 0;
+	}
 	if (request->command->flags & WP_REDIS_MONITOR)
 		state->monitors = TRUE;
 }

@@ -75,6 +75,7 @@ typedef struct {
 	guint32 flavor;        /* of the credentials; replies: of the verifier */
 	guint32 gss_procedure; /* of RPCSEC_GSS credentials: not 0 = sets up a context */
 	guint32 gss_service;   /* 1 none, 2 integrity, 3 privacy */
+	gboolean starts_tls;   /* replies: TLS follows (RFC 9289 4.1) */
 	gboolean is_error;     /* replies: rejected, or not accepted with SUCCESS */
 	gsize body_at;         /* arguments or result */
 } RpcHead;
@@ -130,7 +131,8 @@ parse_reply(WpBytes *in, RpcHead *head)
 	guint32 length = wp_bytes_be32(in);
 	if (length > AUTH_MAX)
 		return WP_DECODE_BAD;
-	wp_bytes_skip(in, length + (-length & 3));
+	const guint8 *verifier = wp_bytes_take(in, length + (-length & 3));
+	head->starts_tls = verifier && length == 8 && memcmp(verifier, "STARTTLS", 8) == 0;
 	guint32 accept_stat = wp_bytes_be32(in);
 	head->is_error = accept_stat != 0;
 	if (accept_stat > 5)
@@ -282,7 +284,7 @@ typedef enum {
  * bytes. Of a call that is cut, the header alone will do.
  */
 static WpDecodeStatus
-describe(WpDecodeContext *context, WpBytes bytes, Rest rest, WpMessage *message)
+describe(WpDecodeContext *context, WpBytes bytes, Rest rest, WpMessage *message, WpUnit *unit)
 {
 	RpcHead head;
 	WpDecodeStatus status = parse_head(bytes, &head);
@@ -304,6 +306,8 @@ describe(WpDecodeContext *context, WpBytes bytes, Rest rest, WpMessage *message)
 	else
 		describe_reply(context, &head, body, message);
 	message->callid = head.xid;
+	if (head.starts_tls)
+		unit->becomes = &wp_decoder_tls;
 	return WP_DECODE_OK;
 }
 
@@ -367,7 +371,8 @@ decode_scattered(RpcSide *side, WpDecodeContext *context, WpBytes in, WpUnit *un
 	Rest rest = gathered.is_whole           ? ALL_IS_HERE
 		    : wp_decode_is_cut(context) ? REST_IS_LOST
 						: MORE_COMES;
-	status = describe(context, wp_bytes(gathered.bytes, gathered.n), rest, &side->message);
+	status =
+		describe(context, wp_bytes(gathered.bytes, gathered.n), rest, &side->message, unit);
 	if (status != WP_DECODE_OK)
 		return status;
 	unit->length = gathered.end;
@@ -395,7 +400,7 @@ decode_first_fragment(RpcSide *side, WpDecodeContext *context, WpBytes in, WpUni
 							: MORE_COMES;
 		gsize n = MIN(wp_bytes_left(&body), length);
 		status = describe(context, wp_bytes(wp_bytes_take(&body, n), n), rest,
-				  &side->message);
+				  &side->message, unit);
 		unit->length = 4 + (gsize)length;
 		side->goes_on = status == WP_DECODE_OK && !is_last;
 	}
@@ -427,7 +432,7 @@ static WpDecodeStatus
 decode_datagram(RpcSide *side, WpDecodeContext *context, WpBytes in, WpUnit *unit)
 {
 	Rest rest = wp_decode_is_cut(context) ? REST_IS_LOST : ALL_IS_HERE;
-	WpDecodeStatus status = describe(context, in, rest, &side->message);
+	WpDecodeStatus status = describe(context, in, rest, &side->message, unit);
 	if (status != WP_DECODE_OK)
 		return status;
 	unit->length = in.length;

@@ -17,8 +17,9 @@ enum {
 	WP_REDIS_SUBSCRIBE = 32, /* one confirmation per channel */
 	WP_REDIS_UNSUBSCRIBE = 64,
 	WP_REDIS_MONITOR = 128,
-	WP_REDIS_SYNC = 256, /* the connection becomes a replication link */
-	WP_REDIS_LOGIN = 512 /* set-up wherever it stands; its arguments are secret */
+	WP_REDIS_SYNC = 256,  /* the connection becomes a replication link */
+	WP_REDIS_LOGIN = 512, /* set-up wherever it stands; its arguments are secret */
+	WP_REDIS_RESET = 1024 /* the connection is as new */
 };
 
 typedef struct {

@@ -240,6 +240,21 @@ START_TEST(gss)
 }
 END_TEST
 
+/* RPC with TLS: the server agrees in its verifier, then both speak TLS. */
+START_TEST(upgrade)
+{
+	static const WpStep steps[] = {
+		WP_C(MARK("\x28") X1 ZERO TWO NFS FOUR ZERO "\0\0\0\7" ZERO NONE),
+		WP_S(MARK("\x20") X1 ONE ZERO ZERO "\0\0\0\x08STARTTLS" ZERO),
+		WP_C("\x16\3\1\0\4\1\0\0\0"),
+	};
+	g_autofree char *got = RUN(NULL, steps);
+	ck_assert_str_eq(got,
+			 "C1 [1,1] rpc 44 nfs4.NULL setup\nR1 [2,2] rpc 36 nfs4.NULL ok setup\n"
+			 "M2 [3,3] tls 9 unknown setup\n");
+}
+END_TEST
+
 /* A lock that is not granted at once answers "blocked", which is no error; "denied" is. */
 START_TEST(lock_results)
 {
@@ -380,5 +395,5 @@ START_TEST(detection)
 END_TEST
 
 WP_SUITE("decode-rpc", pairs_by_id, calls_both_ways, fragments, long_messages, datagrams, labels,
-	 operation_numbers, gss, lock_results, tokens, finds_the_thread, cut_calls, refuses,
-	 detection)
+	 operation_numbers, gss, upgrade, lock_results, tokens, finds_the_thread, cut_calls,
+	 refuses, detection)
