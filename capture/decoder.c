@@ -8,19 +8,28 @@
 
 #include "capture/decoders.h"
 
-/* Asked in this order; of equal answers the first wins. Strict frames come before loose ones. */
+/*
+ * Asked in this order; of equal answers the first wins. Strict frames come before loose ones. One a
+ * line, so that additions merge.
+ */
+/* clang-format off */
 const WpDecoder *const wp_decoders[] = {
-	&wp_decoder_tls,       &wp_decoder_http2,
-	&wp_decoder_http1,     &wp_decoder_fastcgi,
-	&wp_decoder_mysql,     &wp_decoder_pgsql,
-	&wp_decoder_rpc,       &wp_decoder_redis,
-	&wp_decoder_memcached, &wp_decoder_memcached_udp,
-	&wp_decoder_dns,       &wp_decoder_quic,
-	&wp_decoder_ssh,       NULL,
-	&wp_decoder_tls, &wp_decoder_http2, &wp_decoder_http1,     &wp_decoder_fastcgi,
-	&wp_decoder_rpc, &wp_decoder_redis, &wp_decoder_memcached, &wp_decoder_memcached_udp,
-	&wp_decoder_dns, &wp_decoder_quic,  &wp_decoder_ssh,       NULL,
+	&wp_decoder_tls,
+	&wp_decoder_http2,
+	&wp_decoder_http1,
+	&wp_decoder_fastcgi,
+	&wp_decoder_mysql,
+	&wp_decoder_pgsql,
+	&wp_decoder_rpc,
+	&wp_decoder_redis,
+	&wp_decoder_memcached,
+	&wp_decoder_memcached_udp,
+	&wp_decoder_dns,
+	&wp_decoder_quic,
+	&wp_decoder_ssh,
+	NULL,
 };
+/* clang-format on */
 
 const WpDecoder *
 wp_decoder_by_name(const char *name)
