@@ -44,7 +44,7 @@ get_draft(Builder *builder, const WpPattern *pattern)
 }
 
 static void
-add_node(Builder *builder, guint32 at, const WpPatternNode *node)
+add_node(Builder *builder, guint32 at, const WpPatternNode *node, guint64 count)
 {
 	GArray *nodes = g_array_index(builder->drafts, Draft, at).nodes;
 	guint32 place = wp_map_number(builder->places, wp_map_key(node->node, node->label));
@@ -55,7 +55,7 @@ add_node(Builder *builder, guint32 at, const WpPatternNode *node)
 		g_array_append_val(nodes, made);
 	}
 	WpOperationNode *sum = &g_array_index(nodes, WpOperationNode, index);
-	sum->count += wp_delay_count(node->latency);
+	sum->count += count;
 	sum->self_ns += wp_delay_sum_ns(node->self_time);
 	sum->errors += node->errors;
 }
@@ -72,7 +72,7 @@ add_pattern(Builder *builder, WpPattern *pattern)
 	operation->is_background &= pattern->is_background;
 	wp_delay_merge(operation->latency, pattern->nodes[0].latency);
 	for (guint32 i = 0; i < pattern->n_nodes; i++)
-		add_node(builder, at, &pattern->nodes[i]);
+		add_node(builder, at, &pattern->nodes[i], pattern->count);
 }
 
 static int

@@ -135,10 +135,11 @@ draft_add(Draft *draft, const Builder *builder, guint32 place, guint32 number, c
 	const WpSpan *span = &builder->spans[number];
 	float probability = builder->links->links[number].probability;
 
-	wp_delay_add(node->latency, wp_span_end_ns(span) - span->call_ns);
-	wp_delay_add(node->self_time, builder->paths->self_ns[number]);
-	if (span->return_begin_ns != WP_NO_TIME)
+	if (wp_span_is_paired(span)) {
+		wp_delay_add(node->latency, span->return_ns - span->call_ns);
+		wp_delay_add(node->self_time, builder->paths->self_ns[number]);
 		wp_delay_add(node->server_time, span->return_begin_ns - span->call_end_ns);
+	}
 	if (parent)
 		wp_delay_add(node->call_delay, span->call_ns - parent->call_ns);
 	node->errors += is_error(span);

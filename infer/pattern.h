@@ -43,10 +43,11 @@ typedef struct {
 	guint64 bytes_return;
 	double probability; /* mean probability of the link to its parent; negative = none */
 	gboolean waits;     /* most instances wait by design: never ranked as slow */
-	WpDelay *latency;
-	WpDelay *self_time;
+	WpDelay *
+		latency; /* of instances with a return: there are others where an engine links them */
+	WpDelay *self_time;   /* likewise */
 	WpDelay *call_delay;  /* NULL for the root */
-	WpDelay *server_time; /* last byte of the call to first byte of the return */
+	WpDelay *server_time; /* last byte of the call to first byte of the return; likewise */
 } WpPatternNode;
 
 /* One instance kept as an example. */
