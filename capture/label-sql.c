@@ -1,8 +1,8 @@
 /*
  * Label of an SQL statement: what it does, to which tables, found by which columns.
  *
- *      SELECT o.id, sum(p) FROM orders o JOIN users u ON ... WHERE u.mail = 'x' AND o.day IN (1, 2)
- *      SELECT orders,users (id,sum()) WHERE mail,day
+ *      SELECT o.id, sum(p) FROM orders o JOIN users u ON ... WHERE u.mail = 'x' AND o.day > 2
+ *      SELECT orders,users (id,sum()) WHERE mail,day>
  *
  * The verb and the tables alone ("SELECT orders") would put a look-up by key, a list and a full scan
  * under one name, and their times in one row. What is read or set, and which columns WHERE compares,
@@ -11,8 +11,9 @@
  *
  *  - Tables: the target of a change first, then in the order of the text; without schema, each once.
  *    Names of common table expressions are no tables.
- *  - Columns: of the outermost WHERE, in the order of the text, without table, each once.
- *  - Of each item of a SELECT list, or of an UPDATE's SET, the first name. Without tables only a
+ *  - Columns: of the outermost WHERE, in the order of the text, without table, each once; with the
+ *    comparison where it is not for being equal.
+ *  - Of each item of SELECT, of an UPDATE's SET, and of ORDER BY the first name. Without tables only a
  *    function or variable counts: "SELECT nextval()".
  *  - Numbers in names that look counted or generated become {}: orders_2024 -> orders_{}.
  *  - Of several statements the first that is no mere setting or transaction bracket, then "; ...".
@@ -101,8 +102,10 @@ put_name(Out *out, const WpSqlName *name)
 		put(out, generated ? "{}" : &c, generated ? 2 : 1);
 		at += generated ? generated : 1;
 	}
-	if (name->is_function)
-		put_text(out, "()");
+	put_text(out, name->is_function ? "()" : "");
+	if (name->compared_length > 0 && g_ascii_isalpha(name->compared[0]))
+		put_text(out, " ");
+	put(out, name->compared, name->compared_length);
 }
 
 static void
@@ -161,6 +164,7 @@ put_statement(Out *out, const WpSqlStatement *s)
 	put_names(out, " ", s->tables, s->n_tables, WP_SQL_MAX_TABLES);
 	put_items(out, s);
 	put_names(out, " WHERE ", s->columns, s->n_columns, WP_SQL_MAX_COLUMNS);
+	put_names(out, " ORDER BY ", s->order, s->n_order, WP_SQL_MAX_ORDER);
 }
 
 gsize

@@ -9,7 +9,6 @@
  */
 #include "capture/sql-statement.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -17,194 +16,12 @@ enum {
 	MAX_CTES = 8    /* names of WITH that are known to be no tables */
 };
 
-/* What a word may mean, a set of bits; which it is depends on where it stands. */
-enum {
-	ROLE_FROM = 1,
-	ROLE_JOIN = 2,
-	ROLE_INTO = 4,
-	ROLE_USING = 8,
-	ROLE_WHERE = 16,
-	ROLE_FILE = 32,       /* INTO OUTFILE: no table */
-	ROLE_END = 64,        /* ends a list of tables, or a WHERE */
-	ROLE_NOISE = 128,     /* may stand between FROM, INTO, TABLE, ... and the name */
-	ROLE_COMPARE = 256,   /* compares what is before it */
-	ROLE_VALUE = 512,     /* no column, though a comparison may follow */
-	ROLE_SCOPE = 1024,    /* SET SESSION x, SHOW FULL x */
-	ROLE_CTE = 2048,      /* WITH RECURSIVE x AS MATERIALIZED (...) */
-	ROLE_DISTINCT = 4096, /* IS DISTINCT FROM */
-	ROLE_SET = 8192
-};
-
-typedef struct {
-	const char *word;
-	guint roles;
-} Keyword;
-
-static const Keyword keywords[] = {
-	{ "ALL", ROLE_VALUE },
-	{ "ANALYZE", ROLE_NOISE },
-	{ "AND", ROLE_VALUE },
-	{ "ANY", ROLE_VALUE },
-	{ "AS", ROLE_CTE },
-	{ "BETWEEN", ROLE_COMPARE },
-	{ "BINARY", ROLE_NOISE },
-	{ "CASE", ROLE_VALUE },
-	{ "COLLATE", ROLE_COMPARE },
-	{ "CONCURRENTLY", ROLE_NOISE },
-	{ "DELAYED", ROLE_NOISE },
-	{ "DISTINCT", ROLE_DISTINCT },
-	{ "DISTINCTROW", ROLE_VALUE },
-	{ "DUMPFILE", ROLE_FILE },
-	{ "END", ROLE_VALUE },
-	{ "EXCEPT", ROLE_END },
-	{ "EXISTS", ROLE_NOISE | ROLE_VALUE },
-	{ "EXTENDED", ROLE_NOISE | ROLE_SCOPE },
-	{ "FALSE", ROLE_VALUE },
-	{ "FETCH", ROLE_END },
-	{ "FOR", ROLE_END },
-	{ "FREEZE", ROLE_NOISE },
-	{ "FROM", ROLE_FROM },
-	{ "FULL", ROLE_NOISE | ROLE_SCOPE },
-	{ "GLOBAL", ROLE_SCOPE },
-	{ "GROUP", ROLE_END },
-	{ "HAVING", ROLE_END },
-	{ "HIGH_PRIORITY", ROLE_NOISE },
-	{ "IF", ROLE_NOISE },
-	{ "IGNORE", ROLE_NOISE },
-	{ "ILIKE", ROLE_COMPARE },
-	{ "IMMEDIATE", ROLE_NOISE },
-	{ "IN", ROLE_COMPARE },
-	{ "INTERSECT", ROLE_END },
-	{ "INTERVAL", ROLE_VALUE },
-	{ "INTO", ROLE_INTO },
-	{ "IS", ROLE_COMPARE },
-	{ "ISNULL", ROLE_COMPARE },
-	{ "JOIN", ROLE_JOIN },
-	{ "LATERAL", ROLE_NOISE },
-	{ "LIKE", ROLE_COMPARE },
-	{ "LIMIT", ROLE_END },
-	{ "LOCAL", ROLE_NOISE | ROLE_SCOPE },
-	{ "LOW_PRIORITY", ROLE_NOISE },
-	{ "MATERIALIZED", ROLE_CTE },
-	{ "NOT", ROLE_NOISE | ROLE_COMPARE | ROLE_CTE },
-	{ "NOTNULL", ROLE_COMPARE },
-	{ "NO_WRITE_TO_BINLOG", ROLE_NOISE },
-	{ "NULL", ROLE_VALUE },
-	{ "OFFSET", ROLE_END },
-	{ "ON", ROLE_VALUE },
-	{ "ONLY", ROLE_NOISE },
-	{ "OR", ROLE_VALUE },
-	{ "ORDER", ROLE_END },
-	{ "OUTFILE", ROLE_FILE },
-	{ "OVERLAPS", ROLE_COMPARE },
-	{ "PERSIST", ROLE_SCOPE },
-	{ "QUICK", ROLE_NOISE },
-	{ "RECURSIVE", ROLE_CTE },
-	{ "REGEXP", ROLE_COMPARE },
-	{ "RETURNING", ROLE_END },
-	{ "RLIKE", ROLE_COMPARE },
-	{ "SESSION", ROLE_SCOPE },
-	{ "SET", ROLE_END | ROLE_SET },
-	{ "SIMILAR", ROLE_COMPARE },
-	{ "SOME", ROLE_VALUE },
-	{ "SQL_CALC_FOUND_ROWS", ROLE_VALUE },
-	{ "SQL_NO_CACHE", ROLE_VALUE },
-	{ "STRAIGHT_JOIN", ROLE_JOIN },
-	{ "TABLE", ROLE_NOISE },
-	{ "TABLES", ROLE_NOISE },
-	{ "TEMP", ROLE_NOISE },
-	{ "TEMPORARY", ROLE_NOISE },
-	{ "TRANSACTION", ROLE_NOISE },
-	{ "TRUE", ROLE_VALUE },
-	{ "UNION", ROLE_END },
-	{ "UNLOGGED", ROLE_NOISE },
-	{ "USING", ROLE_USING },
-	{ "VALUES", ROLE_END },
-	{ "VERBOSE", ROLE_NOISE },
-	{ "WHEN", ROLE_VALUE },
-	{ "WHERE", ROLE_WHERE },
-	{ "WINDOW", ROLE_END },
-};
-
-static const WpSqlVerb verbs[] = {
-	{ "ABORT", "ROLLBACK", WP_SQL_VERB_MINOR },
-	{ "ALTER", "ALTER", WP_SQL_VERB_OBJECT },
-	{ "ANALYZE", "ANALYZE", WP_SQL_VERB_TARGET | WP_SQL_VERB_LIST },
-	{ "BASE_BACKUP", "BASE_BACKUP", 0 },
-	{ "BEGIN", "BEGIN", WP_SQL_VERB_MINOR },
-	{ "CALL", "CALL", WP_SQL_VERB_TARGET },
-	{ "CHANGE", "CHANGE", WP_SQL_VERB_WORD },
-	{ "CHECK", "CHECK", WP_SQL_VERB_TARGET | WP_SQL_VERB_LIST },
-	{ "CHECKPOINT", "CHECKPOINT", 0 },
-	{ "CHECKSUM", "CHECKSUM", WP_SQL_VERB_TARGET | WP_SQL_VERB_LIST },
-	{ "CLOSE", "CLOSE", 0 },
-	{ "CLUSTER", "CLUSTER", WP_SQL_VERB_TARGET },
-	{ "COMMENT", "COMMENT", 0 },
-	{ "COMMIT", "COMMIT", WP_SQL_VERB_MINOR },
-	{ "COPY", "COPY", WP_SQL_VERB_TARGET },
-	{ "CREATE", "CREATE", WP_SQL_VERB_OBJECT },
-	{ "DEALLOCATE", "DEALLOCATE", WP_SQL_VERB_MINOR },
-	{ "DECLARE", "DECLARE", WP_SQL_VERB_PREFIX },
-	{ "DELETE", "DELETE", WP_SQL_VERB_QUERY | WP_SQL_VERB_CHANGE },
-	{ "DESC", "DESCRIBE", WP_SQL_VERB_TARGET },
-	{ "DESCRIBE", "DESCRIBE", WP_SQL_VERB_TARGET },
-	{ "DISCARD", "DISCARD", WP_SQL_VERB_MINOR | WP_SQL_VERB_WORD },
-	{ "DO", "DO", 0 },
-	{ "DROP", "DROP", WP_SQL_VERB_OBJECT },
-	{ "END", "COMMIT", WP_SQL_VERB_MINOR },
-	{ "EXEC", "EXECUTE", WP_SQL_VERB_TARGET },
-	{ "EXECUTE", "EXECUTE", WP_SQL_VERB_TARGET },
-	{ "EXPLAIN", "EXPLAIN", WP_SQL_VERB_PREFIX },
-	{ "FETCH", "FETCH", 0 },
-	{ "FLUSH", "FLUSH", WP_SQL_VERB_WORD },
-	{ "GRANT", "GRANT", 0 },
-	{ "HANDLER", "HANDLER", WP_SQL_VERB_TARGET },
-	{ "IDENTIFY_SYSTEM", "IDENTIFY_SYSTEM", 0 },
-	{ "INSERT", "INSERT", WP_SQL_VERB_QUERY | WP_SQL_VERB_TARGET | WP_SQL_VERB_CHANGE },
-	{ "KILL", "KILL", 0 },
-	{ "LISTEN", "LISTEN", WP_SQL_VERB_TARGET },
-	{ "LOAD", "LOAD", WP_SQL_VERB_QUERY },
-	{ "LOCK", "LOCK", WP_SQL_VERB_TARGET | WP_SQL_VERB_LIST },
-	{ "MERGE", "MERGE", WP_SQL_VERB_QUERY | WP_SQL_VERB_TARGET | WP_SQL_VERB_CHANGE },
-	{ "MOVE", "MOVE", 0 },
-	{ "NOTIFY", "NOTIFY", WP_SQL_VERB_TARGET },
-	{ "OPTIMIZE", "OPTIMIZE", WP_SQL_VERB_TARGET | WP_SQL_VERB_LIST },
-	{ "PREPARE", "PREPARE", WP_SQL_VERB_TARGET },
-	{ "PURGE", "PURGE", WP_SQL_VERB_WORD },
-	{ "REFRESH", "REFRESH", WP_SQL_VERB_OBJECT },
-	{ "REINDEX", "REINDEX", WP_SQL_VERB_OBJECT },
-	{ "RELEASE", "RELEASE", WP_SQL_VERB_MINOR },
-	{ "RENAME", "RENAME", WP_SQL_VERB_OBJECT },
-	{ "REPAIR", "REPAIR", WP_SQL_VERB_TARGET | WP_SQL_VERB_LIST },
-	{ "REPLACE", "REPLACE", WP_SQL_VERB_QUERY | WP_SQL_VERB_TARGET | WP_SQL_VERB_CHANGE },
-	{ "RESET", "RESET", WP_SQL_VERB_MINOR | WP_SQL_VERB_WORD | WP_SQL_VERB_SETTING },
-	{ "REVOKE", "REVOKE", 0 },
-	{ "ROLLBACK", "ROLLBACK", WP_SQL_VERB_MINOR },
-	{ "SAVEPOINT", "SAVEPOINT", WP_SQL_VERB_MINOR },
-	{ "SELECT", "SELECT", WP_SQL_VERB_QUERY },
-	{ "SET", "SET", WP_SQL_VERB_MINOR | WP_SQL_VERB_WORD | WP_SQL_VERB_SETTING },
-	{ "SHOW", "SHOW", WP_SQL_VERB_WORD | WP_SQL_VERB_SETTING },
-	{ "START", "START", WP_SQL_VERB_MINOR | WP_SQL_VERB_WORD },
-	{ "START_REPLICATION", "START_REPLICATION", 0 },
-	{ "STOP", "STOP", WP_SQL_VERB_WORD },
-	{ "TABLE", "TABLE", WP_SQL_VERB_TARGET },
-	{ "TRUNCATE", "TRUNCATE", WP_SQL_VERB_TARGET | WP_SQL_VERB_LIST },
-	{ "UNLISTEN", "UNLISTEN", WP_SQL_VERB_TARGET },
-	{ "UNLOCK", "UNLOCK", WP_SQL_VERB_WORD },
-	{ "UPDATE", "UPDATE",
-	  WP_SQL_VERB_QUERY | WP_SQL_VERB_TARGET | WP_SQL_VERB_LIST | WP_SQL_VERB_CHANGE },
-	{ "USE", "USE", WP_SQL_VERB_MINOR },
-	{ "VACUUM", "VACUUM", WP_SQL_VERB_TARGET | WP_SQL_VERB_LIST },
-	{ "VALUES", "VALUES", WP_SQL_VERB_QUERY },
-	{ "WITH", "WITH", WP_SQL_VERB_QUERY },
-	{ "XA", "XA", WP_SQL_VERB_WORD },
-};
-
 typedef enum {
 	CLAUSE_OTHER,
 	CLAUSE_LIST,   /* between SELECT and FROM */
 	CLAUSE_TABLES, /* after FROM, JOIN, INTO, ... */
 	CLAUSE_WHERE,
+	CLAUSE_ORDER,
 	CLAUSE_WITH
 } Clause;
 
@@ -223,6 +40,7 @@ typedef struct {
 	WpSqlStatement *found;
 	WpSqlToken token;
 	char keyword[WP_SQL_KEYWORD_MAX]; /* the token in capitals; "" where it is no word */
+	const WpSqlKeyword *known;        /* the token as a keyword; or NULL */
 	guint roles;                      /* of the token */
 	guint roles_before;               /* of the token before it */
 	Frame frames[MAX_DEPTH];
@@ -235,24 +53,6 @@ typedef struct {
 	gboolean is_operand_closed; /* by a parenthesis: lower(email) = */
 } Reader;
 
-static int
-compare_keyword(const void *key, const void *keyword)
-{
-	return strcmp(key, ((const Keyword *)keyword)->word);
-}
-
-static int
-compare_verb(const void *key, const void *verb)
-{
-	return strcmp(key, ((const WpSqlVerb *)verb)->word);
-}
-
-static const WpSqlVerb *
-find_verb(const Reader *r)
-{
-	return bsearch(r->keyword, verbs, G_N_ELEMENTS(verbs), sizeof verbs[0], compare_verb);
-}
-
 static void
 advance(Reader *r)
 {
@@ -261,13 +61,13 @@ advance(Reader *r)
 		r->token = wp_sql_next(r->sql);
 	while (r->token.type == WP_SQL_COMMENT);
 	r->roles = 0;
+	r->known = NULL;
 	if (!wp_sql_keyword(&r->token, r->keyword)) {
 		r->keyword[0] = '\0';
 		return;
 	}
-	const Keyword *keyword = bsearch(r->keyword, keywords, G_N_ELEMENTS(keywords),
-					 sizeof keywords[0], compare_keyword);
-	r->roles = keyword ? keyword->roles : 0;
+	r->known = wp_sql_keyword_find(r->keyword);
+	r->roles = r->known ? r->known->roles : 0;
 }
 
 static gboolean
@@ -329,7 +129,7 @@ insert_name(WpSqlName *names, guint n, guint max, guint at, const WpSqlName *nam
 static void
 add_table(Reader *r, const WpSqlName *name)
 {
-	static const WpSqlName dual = { "dual", 4, FALSE, FALSE };
+	static const WpSqlName dual = { .text = "dual", .length = 4 };
 	if (contains(r->ctes, MIN(r->n_ctes, MAX_CTES), name) || contains(&dual, 1, name))
 		return;
 	guint at = r->n_ahead > 0 ? 0 : r->found->n_tables;
@@ -339,17 +139,25 @@ add_table(Reader *r, const WpSqlName *name)
 }
 
 static void
-add_item(Reader *r, const WpSqlName *name)
+add_item(Reader *r, const Frame *frame, const WpSqlName *name)
 {
 	WpSqlStatement *found = r->found;
-	found->n_items =
-		insert_name(found->items, found->n_items, WP_SQL_MAX_ITEMS, found->n_items, name);
+	if (frame->clause == CLAUSE_ORDER)
+		found->n_order = insert_name(found->order, found->n_order, WP_SQL_MAX_ORDER,
+					     found->n_order, name);
+	else
+		found->n_items = insert_name(found->items, found->n_items, WP_SQL_MAX_ITEMS,
+					     found->n_items, name);
 }
 
 static WpSqlName
 token_name(const Reader *r)
 {
-	return (WpSqlName){ r->token.text, r->token.length, r->token.type == WP_SQL_NAME, FALSE };
+	return (WpSqlName){
+		.text = r->token.text,
+		.length = r->token.length,
+		.is_quoted = r->token.type == WP_SQL_NAME,
+	};
 }
 
 /* schema.table at the token: the last part. The token moves to what follows. */
@@ -398,22 +206,24 @@ is_update(const Reader *r)
 static gboolean
 enter_clause(Reader *r, Frame *frame)
 {
-	gboolean is_set = (r->roles & ROLE_SET) && frame == r->frames && is_update(r);
+	gboolean is_set = (r->roles & WP_SQL_ROLE_SET) && frame == r->frames && is_update(r);
 	if (is_word(r, "SELECT") || is_set)
 		begin_clause(r, frame, CLAUSE_LIST);
-	else if ((r->roles & ROLE_JOIN) && frame->clause == CLAUSE_TABLES)
+	else if ((r->roles & WP_SQL_ROLE_JOIN) && frame->clause == CLAUSE_TABLES)
 		expect_tables(frame, TRUE);
-	else if (r->roles & (ROLE_END | ROLE_FILE))
+	else if ((r->roles & WP_SQL_ROLE_ORDER) && frame == r->frames)
+		begin_clause(r, frame, CLAUSE_ORDER);
+	else if (r->roles & (WP_SQL_ROLE_END | WP_SQL_ROLE_FILE))
 		begin_clause(r, frame, CLAUSE_OTHER);
 	else if (!frame->is_query)
 		return FALSE;
-	else if (r->roles & ROLE_WHERE)
+	else if (r->roles & WP_SQL_ROLE_WHERE)
 		begin_clause(r, frame, CLAUSE_WHERE);
-	else if (r->roles & ROLE_INTO)
+	else if (r->roles & WP_SQL_ROLE_INTO)
 		expect_tables(frame, FALSE);
-	else if (r->roles & ROLE_USING)
+	else if (r->roles & WP_SQL_ROLE_USING)
 		expect_tables(frame, TRUE);
-	else if ((r->roles & ROLE_FROM) && !(r->roles_before & ROLE_DISTINCT))
+	else if ((r->roles & WP_SQL_ROLE_FROM) && !(r->roles_before & WP_SQL_ROLE_DISTINCT))
 		expect_tables(frame, TRUE);
 	else
 		return FALSE;
@@ -431,12 +241,12 @@ take_table(Reader *r, Frame *frame)
 	add_table(r, &name);
 }
 
-/* The first name in each item of a SELECT or SET list. */
+/* The first name in each item of a SELECT, SET or ORDER BY list. */
 static void
 take_item(Reader *r, const Frame *frame)
 {
-	const guint other =
-		ROLE_VALUE | ROLE_DISTINCT | ROLE_COMPARE | ROLE_NOISE | ROLE_JOIN | ROLE_CTE;
+	const guint other = WP_SQL_ROLE_VALUE | WP_SQL_ROLE_DISTINCT | WP_SQL_ROLE_COMPARE |
+			    WP_SQL_ROLE_NOISE | WP_SQL_ROLE_JOIN | WP_SQL_ROLE_CTE;
 	if (!frame->is_outer || r->has_item || (r->roles & other)) {
 		advance(r);
 		return;
@@ -446,12 +256,15 @@ take_item(Reader *r, const Frame *frame)
 		return;
 	name.is_function = is_sign(r, '(');
 	r->has_item = TRUE;
-	add_item(r, &name);
+	add_item(r, frame, &name);
 }
 
+/* The comparison TEXT stands behind the operand. */
 static void
-take_column(Reader *r)
+take_column(Reader *r, const char *text, gsize length)
 {
+	r->operand.compared = text;
+	r->operand.compared_length = length;
 	if (r->operand.length > 0)
 		r->found->n_columns =
 			insert_name(r->found->columns, r->found->n_columns, WP_SQL_MAX_COLUMNS,
@@ -463,27 +276,47 @@ take_column(Reader *r)
 static void
 take_where_word(Reader *r)
 {
-	if (r->roles & ROLE_COMPARE) {
-		take_column(r);
+	if (r->roles & WP_SQL_ROLE_COMPARE) {
+		gboolean is_range = (r->roles & WP_SQL_ROLE_RANGE) != 0;
+		take_column(r, is_range ? r->known->word : NULL,
+			    is_range ? strlen(r->known->word) : 0);
 		advance(r);
 		return;
 	}
-	gboolean is_value = (r->roles & ROLE_VALUE) != 0;
+	gboolean is_value = (r->roles & WP_SQL_ROLE_VALUE) != 0;
 	r->operand = read_name(r);
 	r->is_operand_closed = FALSE;
 	if (is_value || is_sign(r, '('))
 		r->operand.length = 0;
 }
 
+/* Signs that compare: =, <>, <=, @>, ~*, ... Of no length where the token is none of them. */
+static gsize
+comparison_length(const Reader *r)
+{
+	static const char signs[] = "=<>!~@&*";
+	enum {
+		MOST = 3
+	};
+	if (r->token.type != WP_SQL_SIGN || r->token.text[0] == '*')
+		return 0;
+	const char *end = r->sql->text + r->sql->length;
+	gsize n = 0;
+	while (n < MOST && r->token.text + n < end && r->token.text[n] != '\0' &&
+	       strchr(signs, r->token.text[n]))
+		n++;
+	return n;
+}
+
 /* Any other token in the outermost WHERE. */
 static void
 take_where_sign(Reader *r)
 {
-	static const char compare_signs[] = { '=', '<', '>', '!', '~', '@', '&' };
-	char sign = r->token.type == WP_SQL_SIGN ? r->token.text[0] : '\0';
-	if (sign != '\0' && memchr(compare_signs, sign, sizeof compare_signs))
-		take_column(r);
-	else if (sign == ')' && !r->is_operand_closed)
+	gsize comparison = comparison_length(r);
+	gboolean is_equal = comparison == 1 && r->token.text[0] == '=';
+	if (comparison > 0)
+		take_column(r, is_equal ? NULL : r->token.text, is_equal ? 0 : comparison);
+	else if (is_sign(r, ')') && !r->is_operand_closed)
 		r->is_operand_closed = TRUE;
 	else
 		r->operand.length = 0;
@@ -494,7 +327,7 @@ static void
 take_cte(Reader *r, const Frame *frame)
 {
 	WpSqlName name = token_name(r);
-	if (frame->is_query && !(r->roles & ROLE_CTE))
+	if (frame->is_query && !(r->roles & WP_SQL_ROLE_CTE))
 		r->n_ctes = insert_name(r->ctes, r->n_ctes, MAX_CTES, r->n_ctes, &name);
 	advance(r);
 }
@@ -521,7 +354,7 @@ begin_query(Reader *r, Frame *frame, const WpSqlVerb *verb)
 static gboolean
 enter_subquery(Reader *r, Frame *frame)
 {
-	const WpSqlVerb *verb = frame->is_fresh ? find_verb(r) : NULL;
+	const WpSqlVerb *verb = frame->is_fresh ? wp_sql_verb_find(r->keyword) : NULL;
 	frame->is_fresh = FALSE;
 	if (!verb || !(verb->flags & WP_SQL_VERB_QUERY) ||
 	    is_word(r, "REPLACE")) /* a function here */
@@ -539,20 +372,20 @@ read_query_word(Reader *r)
 	Frame *frame = top(r);
 	if (enter_subquery(r, frame))
 		return;
-	const WpSqlVerb *verb = frame->clause == CLAUSE_WITH ? find_verb(r) : NULL;
+	const WpSqlVerb *verb = frame->clause == CLAUSE_WITH ? wp_sql_verb_find(r->keyword) : NULL;
 	if (verb && (verb->flags & WP_SQL_VERB_QUERY)) {
 		if (r->depth == 0)
 			r->found->verb = verb;
 		begin_query(r, frame, verb);
 	} else if (frame->clause == CLAUSE_WITH) {
 		take_cte(r, frame);
-	} else if (enter_clause(r, frame) || (frame->expects && (r->roles & ROLE_NOISE))) {
+	} else if (enter_clause(r, frame) || (frame->expects && (r->roles & WP_SQL_ROLE_NOISE))) {
 		advance(r);
 	} else if (frame->expects) {
 		take_table(r, frame);
 	} else if (frame->clause == CLAUSE_WHERE && frame->is_outer) {
 		take_where_word(r);
-	} else if (frame->clause == CLAUSE_LIST) {
+	} else if (frame->clause == CLAUSE_LIST || frame->clause == CLAUSE_ORDER) {
 		take_item(r, frame);
 	} else {
 		advance(r);
@@ -566,7 +399,7 @@ open_frame(Reader *r)
 	Frame frame = *top(r);
 	frame.is_query = FALSE;
 	frame.is_fresh = TRUE;
-	frame.expects = frame.expects && !(r->roles_before & ROLE_USING);
+	frame.expects = frame.expects && !(r->roles_before & WP_SQL_ROLE_USING);
 	frame.is_list = frame.expects;
 	top(r)->expects = FALSE;
 	r->depth++;
@@ -583,7 +416,7 @@ take_list_sign(Reader *r, const Frame *frame)
 		return;
 	WpSqlName name = token_name(r);
 	r->has_item = TRUE;
-	add_item(r, &name);
+	add_item(r, frame, &name);
 }
 
 /* Anything but words and names. */
@@ -592,7 +425,7 @@ read_query_sign(Reader *r)
 {
 	Frame *frame = top(r);
 	frame->is_fresh = FALSE;
-	if (frame->clause == CLAUSE_LIST && frame->is_outer)
+	if ((frame->clause == CLAUSE_LIST || frame->clause == CLAUSE_ORDER) && frame->is_outer)
 		take_list_sign(r, frame);
 	if (r->token.type == WP_SQL_SIGN && r->token.length == 2)
 		advance(r); /* value::type */
@@ -659,11 +492,11 @@ find_kind(const Reader *r)
 static WpSqlName
 read_object_name(Reader *r)
 {
-	while (r->roles & ROLE_NOISE)
+	while (r->roles & WP_SQL_ROLE_NOISE)
 		advance(r);
 	if (is_name(r) && !is_word(r, "ON"))
 		return read_name(r);
-	return (WpSqlName){ NULL, 0, FALSE, FALSE };
+	return (WpSqlName){ .length = 0 };
 }
 
 /* CREATE [OR REPLACE] [UNIQUE ...] kind [IF NOT EXISTS] name [ON table] */
@@ -699,7 +532,7 @@ read_word(Reader *r)
 {
 	do
 		advance(r);
-	while (r->roles & ROLE_SCOPE);
+	while (r->roles & WP_SQL_ROLE_SCOPE);
 	if (is_name(r))
 		r->found->word = read_name(r);
 	else if (r->token.type == WP_SQL_VARIABLE)
@@ -723,7 +556,7 @@ read_prefix(Reader *r)
 	r->found->prefix = r->found->verb;
 	r->found->verb = NULL;
 	for (advance(r); !is_statement_end(r); advance(r)) {
-		r->found->verb = find_verb(r);
+		r->found->verb = wp_sql_verb_find(r->keyword);
 		if (r->found->verb && (r->found->verb->flags & WP_SQL_VERB_QUERY))
 			return;
 		r->found->verb = NULL;
@@ -735,7 +568,7 @@ static void
 read_from_verb(Reader *r)
 {
 	WpSqlStatement *found = r->found;
-	found->verb = find_verb(r);
+	found->verb = wp_sql_verb_find(r->keyword);
 	if (found->verb && (found->verb->flags & WP_SQL_VERB_PREFIX))
 		read_prefix(r);
 	if (!found->verb)

@@ -10,6 +10,7 @@
 
 #include <glib.h>
 
+#include "capture/sql-words.h"
 #include "capture/sql.h"
 
 typedef struct {
@@ -17,30 +18,14 @@ typedef struct {
 	gsize length;
 	gboolean is_quoted;
 	gboolean is_function;
+	const char *compared; /* how WHERE compares it: "<", "BETWEEN"; NULL for = and IN, */
+	gsize compared_length;
 } WpSqlName;
-
-/* What follows a verb, a set of bits. */
-enum {
-	WP_SQL_VERB_QUERY = 1,    /* FROM, WHERE, ... have their meaning */
-	WP_SQL_VERB_TARGET = 2,   /* a name follows */
-	WP_SQL_VERB_LIST = 4,     /* several names, with commas */
-	WP_SQL_VERB_WORD = 8,     /* one more word, which belongs to the label */
-	WP_SQL_VERB_SETTING = 16, /* that word is the name of a setting, not a keyword */
-	WP_SQL_VERB_PREFIX = 32,  /* another statement, which belongs to the label */
-	WP_SQL_VERB_MINOR = 64,   /* setting or transaction bracket: other statements say more */
-	WP_SQL_VERB_OBJECT = 128, /* a kind of object, then its name */
-	WP_SQL_VERB_CHANGE = 256  /* its target comes before tables that are read */
-};
-
-typedef struct {
-	const char *word;
-	const char *label; /* where the word has a more usual name, that */
-	guint flags;
-} WpSqlVerb;
 
 #define WP_SQL_MAX_TABLES  4
 #define WP_SQL_MAX_COLUMNS 4
 #define WP_SQL_MAX_ITEMS   3
+#define WP_SQL_MAX_ORDER   2
 
 typedef struct {
 	const WpSqlVerb *prefix; /* EXPLAIN, DECLARE; or NULL */
@@ -49,9 +34,11 @@ typedef struct {
 	WpSqlName tables[WP_SQL_MAX_TABLES];
 	WpSqlName columns[WP_SQL_MAX_COLUMNS]; /* that the outermost WHERE compares */
 	WpSqlName items[WP_SQL_MAX_ITEMS];     /* the first name in each item of SELECT or SET */
+	WpSqlName order[WP_SQL_MAX_ORDER];     /* likewise of ORDER BY */
 	guint n_tables;                        /* one over WP_SQL_MAX_TABLES: there were more; */
 	guint n_columns;                       /* so is this */
 	guint n_items;                         /* and this */
+	guint n_order;                         /* and this */
 } WpSqlStatement;
 
 /*
