@@ -28,6 +28,12 @@
 /* Bytes of an error or a parameter that are looked at: the severity, one known name. */
 #define LOOK_BYTES 128
 
+/*
+ * A pause of the client after the answer to a Flush, in ns, that ends a call: far over what a program
+ * needs to go on with what it prepared, and little beside the times that matter.
+ */
+#define FLUSH_PAUSE_NS (10 * G_GINT64_CONSTANT(1000000))
+
 /* What a pending call is; its note. */
 enum {
 	NOTE_CALL,
@@ -50,6 +56,7 @@ typedef struct {
 	WpMessage notice; /* a notification outside of replies */
 	WpStatements statements;
 	guint dialect_bits; /* beyond WP_SQL_POSTGRES */
+	gint64 answered_ns; /* when the server last sent something */
 	gboolean ends_copy; /* the last message of the client was CopyDone or CopyFail */
 
 	/* Of the open call. */
@@ -78,11 +85,52 @@ set_label(WpDecodeContext *context, WpMessage *message, const char *label)
 
 /* --- client --- */
 
+/* What a call did, where no statement of it was executed, or none that is known. */
+static void
+label_call(Message *m)
+{
+	State *state = m->state;
+	static const char prepare[] = "PREPARE ";
+	char label[sizeof prepare + WP_LABEL_MAX];
+	if (state->has_parse && !state->has_execute) {
+		memcpy(label, prepare, sizeof prepare - 1);
+		memcpy(label + sizeof prepare - 1, state->text, state->text_length);
+		state->call.label =
+			wp_decode_label(m->context, label, sizeof prepare - 1 + state->text_length);
+	} else if (state->call.label == 0) {
+		set_label(m->context, &state->call,
+			  state->has_execute    ? "EXECUTE"
+			  : state->has_describe ? "DESCRIBE"
+			  : state->has_close    ? "CLOSE"
+						: "SYNC");
+	}
+}
+
+/*
+ * What was sent with a Flush has been answered, and then the client took its time: it was a call of its
+ * own (asyncpg's prepare). A client that goes on at once is still in the same call.
+ */
+static void
+end_flushed_call(Message *m)
+{
+	State *state = m->state;
+	if (!state->call.is_open || !state->reply.is_open || state->ends_copy ||
+	    wp_decode_time(m->context) - state->answered_ns < FLUSH_PAUSE_NS)
+		return;
+	label_call(m);
+	state->reply.status =
+		(guint8)(state->reply.status == WP_STATUS_UNKNOWN ? WP_STATUS_OK
+								  : state->reply.status);
+	wp_decode_emit(m->context, &state->call);
+	wp_decode_emit(m->context, &state->reply);
+}
+
 /* The message belongs to a call; begins one where none is open. */
 static void
 join_call(Message *m)
 {
 	State *state = m->state;
+	end_flushed_call(m);
 	m->unit->extends = &state->call;
 	if (state->call.is_open)
 		return;
@@ -141,6 +189,7 @@ handle_query(Message *m)
 {
 	char label[WP_LABEL_MAX + 1];
 	join_call(m);
+	m->state->rank = LABEL_NONE; /* it says more than what was prepared on the way */
 	LabelRank rank = read_sql(m, label);
 	offer_label(m->state, wp_decode_label(m->context, label, strlen(label)), rank);
 	if (m->state->call.label == 0)
@@ -266,34 +315,13 @@ handle_flush(Message *m)
 	join_call(m);
 }
 
-/* What a call up to Sync did, where no statement of it was executed, or none that is known. */
-static void
-label_at_sync(Message *m)
-{
-	State *state = m->state;
-	static const char prepare[] = "PREPARE ";
-	char label[sizeof prepare + WP_LABEL_MAX];
-	if (state->has_parse && !state->has_execute) {
-		memcpy(label, prepare, sizeof prepare - 1);
-		memcpy(label + sizeof prepare - 1, state->text, state->text_length);
-		state->call.label =
-			wp_decode_label(m->context, label, sizeof prepare - 1 + state->text_length);
-	} else if (state->call.label == 0) {
-		set_label(m->context, &state->call,
-			  state->has_execute    ? "EXECUTE"
-			  : state->has_describe ? "DESCRIBE"
-			  : state->has_close    ? "CLOSE"
-						: "SYNC");
-	}
-}
-
 static void
 handle_sync(Message *m)
 {
 	if (m->state->ends_copy && !m->state->call.is_open)
 		return;
 	join_call(m);
-	label_at_sync(m);
+	label_call(m);
 	m->unit->emits = &m->state->call;
 }
 
@@ -540,7 +568,9 @@ decode_message(Message *m, WpDirection direction, WpBytes in)
 	}
 	m->body = wp_bytes(in.data + WP_PGSQL_HEAD, need - WP_PGSQL_HEAD);
 	handler->handle(m);
-	if (direction == WP_FROM_CLIENT)
+	if (direction == WP_FROM_SERVER)
+		m->state->answered_ns = wp_decode_time(m->context);
+	else
 		m->state->ends_copy = type == 'c' || type == 'f';
 	return WP_DECODE_OK;
 }

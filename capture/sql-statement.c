@@ -200,24 +200,13 @@ is_update(const Reader *r)
 }
 
 /*
- * TRUE where the word at the token begins a clause, which has been noted. In parentheses that hold no
- * query FROM is EXTRACT's or the like; IS DISTINCT FROM compares.
+ * The clauses that only a query has. In parentheses that hold none FROM is EXTRACT's or the like; IS
+ * DISTINCT FROM compares.
  */
 static gboolean
-enter_clause(Reader *r, Frame *frame)
+enter_query_clause(Reader *r, Frame *frame)
 {
-	gboolean is_set = (r->roles & WP_SQL_ROLE_SET) && frame == r->frames && is_update(r);
-	if (is_word(r, "SELECT") || is_set)
-		begin_clause(r, frame, CLAUSE_LIST);
-	else if ((r->roles & WP_SQL_ROLE_JOIN) && frame->clause == CLAUSE_TABLES)
-		expect_tables(frame, TRUE);
-	else if ((r->roles & WP_SQL_ROLE_ORDER) && frame == r->frames)
-		begin_clause(r, frame, CLAUSE_ORDER);
-	else if (r->roles & (WP_SQL_ROLE_END | WP_SQL_ROLE_FILE))
-		begin_clause(r, frame, CLAUSE_OTHER);
-	else if (!frame->is_query)
-		return FALSE;
-	else if (r->roles & WP_SQL_ROLE_WHERE)
+	if (r->roles & WP_SQL_ROLE_WHERE)
 		begin_clause(r, frame, CLAUSE_WHERE);
 	else if (r->roles & WP_SQL_ROLE_INTO)
 		expect_tables(frame, FALSE);
@@ -227,6 +216,24 @@ enter_clause(Reader *r, Frame *frame)
 		expect_tables(frame, TRUE);
 	else
 		return FALSE;
+	return TRUE;
+}
+
+/* TRUE where the word at the token begins a clause, which has been noted. */
+static gboolean
+enter_clause(Reader *r, Frame *frame)
+{
+	gboolean is_bottom = frame == r->frames;
+	if (is_word(r, "SELECT") || ((r->roles & WP_SQL_ROLE_SET) && is_bottom && is_update(r)))
+		begin_clause(r, frame, CLAUSE_LIST);
+	else if ((r->roles & WP_SQL_ROLE_JOIN) && frame->clause == CLAUSE_TABLES)
+		expect_tables(frame, TRUE);
+	else if ((r->roles & WP_SQL_ROLE_ORDER) && is_bottom)
+		begin_clause(r, frame, CLAUSE_ORDER);
+	else if (r->roles & (WP_SQL_ROLE_END | WP_SQL_ROLE_FILE))
+		begin_clause(r, frame, CLAUSE_OTHER);
+	else
+		return frame->is_query && enter_query_clause(r, frame);
 	return TRUE;
 }
 

@@ -139,6 +139,18 @@ static const Row calls[] = {
 	  { OPENING, WP_C(PARSE_U FLUSH), WP_S(PARSED), WP_C(BIND EXECUTE), WP_C(SYNC),
 	    WP_S(BOUND ROW SELECT_1), WP_S(READY) },
 	  OPENED "C2 [3,6] pgsql 57 SELECT u\nR2 [4,8] pgsql 42 SELECT u ok\n" },
+	{ "what a Flush had answered before a pause is a call of its own",
+	  { 0 },
+	  { OPENING, WP_C(PARSE_U FLUSH), WP_S(PARSED), WP_PAUSE(10000), WP_C(BIND EXECUTE SYNC),
+	    WP_S(BOUND ROW SELECT_1 READY) },
+	  OPENED "C2 [3,3] pgsql 29 PREPARE SELECT u\nR2 [4,4] pgsql 5 PREPARE SELECT u ok\n"
+		 "C3 [10006,10006] pgsql 28 SELECT u\nR3 [10007,10007] pgsql 37 SELECT u ok\n" },
+	{ "but not a long COPY",
+	  { 0 },
+	  { OPENING, WP_C(PARSE_T BIND_T EXECUTE FLUSH), WP_S(PARSED BOUND COPY_IN), WP_C(DATA),
+	    WP_PAUSE(10000), WP_C(DATA DONE SYNC), WP_S(COPY_1 READY) },
+	  OPENED "C2 [3,10007] pgsql 90 SELECT t (a) WHERE b\n"
+		 "R2 [4,10008] pgsql 38 SELECT t (a) WHERE b ok\n" },
 	{ "a pipeline: several Syncs before the first answer",
 	  { 0 },
 	  { OPENING, WP_C(PARSE_U BIND EXECUTE SYNC), WP_C(PARSE_BEGIN BIND EXECUTE SYNC SYNC),
