@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "capture/datagrams.h"
 #include "capture/flow-table.h"
 #include "capture/reassembly.h"
 #include "capture/servers.h"
@@ -26,6 +27,13 @@
  * cost but memory.
  */
 #define ORDER_PATIENCE (20 * MS)
+
+/*
+ * And so many packets must have passed meanwhile: after a quiet time the clock alone says little about
+ * the order of packets. But no longer than this.
+ */
+#define ORDER_PACKETS      16
+#define ORDER_PATIENCE_MAX SEC
 
 /*
  * How long to wait for bytes to be sent again: the first three repetitions of Linux come within 1.4 s
@@ -77,6 +85,7 @@ typedef struct {
 	Link waiting;
 	gint64 listed_ns;   /* activity, to ACTIVITY_GRAIN */
 	gint64 deadline_ns; /* of the wait */
+	guint64 waits_from; /* number of the segment that made it wait */
 	gint64 last_ns;     /* the latest segment */
 	guint64 segments;   /* TCP, seen or found missing */
 	guint32 number;
@@ -99,13 +108,15 @@ struct WpFlows {
 	WpLoss *loss;
 	WpFlowTable *table; /* made at the first segment, which seeds it */
 	WpServers *servers;
+	WpDatagrams *datagrams; /* wait for ORDER_PATIENCE */
 	Link lists[N_LISTS];
 	guint32 listed[N_LISTS];
 	Link waits[WP_WAIT_RESEND + 1]; /* WP_WAIT_NONE: unused */
 	guint32 max_flows;
 	guint32 n_numbers;
 	gint64 now_ns;
-	gint64 sweep_ns; /* when idle flows are looked for next */
+	gint64 sweep_ns;    /* when idle flows are looked for next */
+	guint64 n_segments; /* from ORDER_PACKETS on */
 };
 
 #define FLOW_OF(link, member) ((Flow *)((guint8 *)(link)-G_STRUCT_OFFSET(Flow, member)))
@@ -333,6 +344,7 @@ update_wait(WpFlows *flows, Flow *flow)
 	wp_reassembly_mark(&flow->tcp);
 	flow->deadline_ns =
 		flows->now_ns + (wait == WP_WAIT_ORDER ? ORDER_PATIENCE : RESEND_PATIENCE);
+	flow->waits_from = flows->n_segments;
 	link_append(&flows->waits[wait], &flow->waiting);
 }
 
@@ -426,6 +438,14 @@ review_flow(WpFlows *flows, Flow *flow)
 		set_list(flows, flow, LIST_LOOSE);
 }
 
+static gboolean
+is_due(const WpFlows *flows, const Flow *flow)
+{
+	gint64 over_ns = flows->now_ns - flow->deadline_ns;
+	return over_ns >= ORDER_PATIENCE_MAX ||
+	       (over_ns >= 0 && flows->n_segments >= flow->waits_from + ORDER_PACKETS);
+}
+
 /* Goes on with the flows whose wait is over. */
 static void
 expire_waits(WpFlows *flows)
@@ -434,7 +454,7 @@ expire_waits(WpFlows *flows)
 		Link *head = &flows->waits[wait];
 		while (head->next != head) {
 			Flow *flow = FLOW_OF(head->next, waiting);
-			if (flow->deadline_ns > flows->now_ns)
+			if (!is_due(flows, flow))
 				break;
 			end_wait(flow);
 			wp_reassembly_expire(&flows->env, &flow->tcp, wait);
@@ -527,9 +547,11 @@ count_packet(WpFlows *flows, Flow *flow, guint side)
 }
 
 static void
-add_tcp(WpFlows *flows, const WpFlowKey *key, guint side, const WpSegment *segment)
+add_tcp(WpFlows *flows, const WpSegment *segment)
 {
-	Flow *flow = find_tcp_flow(flows, key, side, segment);
+	WpFlowKey key;
+	guint side = wp_flow_key(segment, &key);
+	Flow *flow = find_tcp_flow(flows, &key, side, segment);
 	if (!flow)
 		return;
 	count_packet(flows, flow, side);
@@ -546,11 +568,13 @@ add_tcp(WpFlows *flows, const WpFlowKey *key, guint side, const WpSegment *segme
 }
 
 static void
-add_udp(WpFlows *flows, const WpFlowKey *key, guint side, const WpSegment *segment)
+add_udp(WpFlows *flows, const WpSegment *segment)
 {
-	Flow *flow = wp_flow_table_find(flows->table, key);
+	WpFlowKey key;
+	guint side = wp_flow_key(segment, &key);
+	Flow *flow = wp_flow_table_find(flows->table, &key);
 	if (!flow) {
-		flow = begin_flow(flows, key, segment);
+		flow = begin_flow(flows, &key, segment);
 		flow->from_start = TRUE;
 		guess_client(flows, flow, side, segment);
 	}
@@ -565,6 +589,19 @@ add_udp(WpFlows *flows, const WpFlowKey *key, guint side, const WpSegment *segme
 	touch(flows, flow);
 }
 
+/* Datagrams that have waited long enough, in order of time. */
+static void
+add_datagrams(WpFlows *flows)
+{
+	const WpSegment *segment;
+	while ((segment = wp_datagrams_take(flows->datagrams, flows->now_ns - ORDER_PATIENCE,
+					    flows->n_segments - ORDER_PACKETS)))
+		add_udp(flows, segment);
+	while ((segment = wp_datagrams_take(flows->datagrams, flows->now_ns - ORDER_PATIENCE_MAX,
+					    G_MAXUINT64)))
+		add_udp(flows, segment);
+}
+
 /* --- public --- */
 
 WpFlows *
@@ -573,10 +610,12 @@ wp_flows_new(const WpStreamShared *shared, WpLoss *loss, guint32 max_flows)
 	WpFlows *flows = g_new0(WpFlows, 1);
 	flows->env.ops = &reassembly_ops;
 	flows->shared = shared;
+	flows->n_segments = ORDER_PACKETS;
 	flows->loss = loss;
 	flows->servers = wp_servers_new();
+	flows->datagrams = wp_datagrams_new();
 	flows->max_flows = max_flows ? max_flows : WP_FLOWS_MAX_DEFAULT;
-	flows->now_ns = flows->sweep_ns = G_MININT64;
+	flows->now_ns = flows->sweep_ns = G_MININT64 / 2; /* may be subtracted from */
 	for (int i = 0; i < N_LISTS; i++)
 		link_init(&flows->lists[i]);
 	for (int i = 0; i <= WP_WAIT_RESEND; i++)
@@ -602,6 +641,7 @@ wp_flows_free(WpFlows *flows)
 		wp_flow_table_foreach(flows->table, free_flow, flows);
 	wp_flow_table_free(flows->table);
 	wp_servers_free(flows->servers);
+	wp_datagrams_free(flows->datagrams);
 	g_free(flows);
 }
 
@@ -616,23 +656,22 @@ seed_of(const WpSegment *segment)
 void
 wp_flows_add(WpFlows *flows, const WpSegment *segment)
 {
-	WpFlowKey key;
-	guint side = wp_flow_key(segment, &key);
-
 	if (!flows->table)
 		flows->table = wp_flow_table_new(sizeof(Flow), seed_of(segment));
+	flows->n_segments++;
 	if (segment->time_ns > flows->now_ns) {
 		flows->now_ns = segment->time_ns;
-		expire_waits(flows);
 		if (flows->now_ns >= flows->sweep_ns) {
 			sweep(flows);
 			flows->sweep_ns = flows->now_ns + ACTIVITY_GRAIN / 4;
 		}
 	}
+	expire_waits(flows);
+	add_datagrams(flows);
 	if (segment->is_udp)
-		add_udp(flows, &key, side, segment);
+		wp_datagrams_add(flows->datagrams, segment, flows->n_segments);
 	else
-		add_tcp(flows, &key, side, segment);
+		add_tcp(flows, segment);
 	relieve(flows);
 }
 
@@ -655,6 +694,9 @@ wp_flows_finish(WpFlows *flows)
 	g_autoptr(GPtrArray) all = g_ptr_array_new();
 	if (!flows->table)
 		return;
+	const WpSegment *datagram;
+	while ((datagram = wp_datagrams_take(flows->datagrams, G_MAXINT64, G_MAXUINT64)))
+		add_udp(flows, datagram);
 	wp_flow_table_foreach(flows->table, collect_flow, all);
 	g_ptr_array_sort(all, compare_numbers);
 	for (guint i = 0; i < all->len; i++)

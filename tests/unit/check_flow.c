@@ -2,7 +2,7 @@
  * Flows: step lists over whole captures of small flows; the notation is that of
  * tests/support/segments.h. The streams are stand-ins that write down what they are told: a new one
  * "1: new C>S sure start" (client, server; the client is "sure" or a "guess"; "start": seen to open),
- * then "1: C 0-10" and so on, at last "1: finish end".
+ * then "1: C 0-10" and so on, at last "1: finish end". A step "many ..." is 16 such packets.
  */
 #include "capture/flow.h"
 
@@ -152,6 +152,14 @@ add(Fixture *f, const char *step)
 	wp_flows_add(f->flows, &segment);
 }
 
+/* So many packets that no order of capture is doubted any more. */
+static void
+add_many(Fixture *f, const char *step)
+{
+	for (int i = 0; i < 16; i++)
+		add(f, step);
+}
+
 static void
 expect(Fixture *f, const char *step, const char *out)
 {
@@ -166,6 +174,8 @@ run(Fixture *f, const Step *steps, gsize n)
 	for (gsize i = 0; i < n; i++) {
 		if (strcmp(steps[i].in, "finish") == 0)
 			wp_flows_finish(f->flows);
+		else if (strncmp(steps[i].in, "many ", 5) == 0)
+			add_many(f, steps[i].in + 5);
 		else
 			add(f, steps[i].in);
 		expect(f, steps[i].in, steps[i].out);
@@ -227,15 +237,18 @@ START_TEST(orientation)
 		{ { "S SYN", "" }, { "S 0-5", "1: new S>C sure start; 1: S 0-5" } },
 		{ { "S SYN ack 0", "" }, { "S 0-5 ack 0", "1: new C>S sure start; 1: S 0-5" } },
 		{ { "C SYN ack 0", "" }, { "S 0-5 ack 0", "1: new S>C sure start; 1: S 0-5" } },
-		{ { "S 0-5 ack 0", "" }, { "S 5 ack 0 at 30", "1: new C>S guess; 1: S 0-5" } },
-		{ { "C 0-5 ack 0", "" }, { "C 5 ack 0 at 30", "1: new C>S guess; 1: C 0-5" } },
+		{ { "S 0-5 ack 0", "" }, { "many S 5 ack 0 at 30", "1: new C>S guess; 1: S 0-5" } },
+		{ { "C 0-5 ack 0", "" }, { "many C 5 ack 0 at 30", "1: new C>S guess; 1: C 0-5" } },
 		{ { "C 0-5 ack 0", "" }, { "S SYN ack 0", "1: new C>S sure start; 1: C 0-5" } },
 		/* the client's port 50 is more of a server's port than 80, but nobody knows */
 		{ { "C 0-5 ack 0 port 50", "" },
-		  { "C 5 ack 0 at 30 port 50", "1: new S>C guess; 1: C 0-5" } },
-		{ { "C 0-5 udp", "1: new C>S guess; 1: C datagram 5/5" } },
-		{ { "S 0-5 udp", "1: new C>S guess; 1: S datagram 5/5" } },
-		{ { "S 0-5 snap 2 udp port 111", "1: new S>C guess; 1: S datagram 2/5" } },
+		  { "many C 5 ack 0 at 30 port 50", "1: new S>C guess; 1: C 0-5" } },
+		{ { "C 0-5 udp", "" },
+		  { "finish", "1: new C>S guess; 1: C datagram 5/5; 1: finish end" } },
+		{ { "S 0-5 udp", "" },
+		  { "finish", "1: new C>S guess; 1: S datagram 5/5; 1: finish end" } },
+		{ { "S 0-5 snap 2 udp port 111", "" },
+		  { "finish", "1: new S>C guess; 1: S datagram 2/5; 1: finish end" } },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		Fixture f;
@@ -254,7 +267,7 @@ START_TEST(orientation_by_others)
 		{ "C SYN", "" },
 		{ "C 0-5", "1: new C>S sure start; 1: C 0-5" },
 		{ "C 0-5 ack 0 port 50", "" },
-		{ "C 5 ack 0 at 30 port 50", "2: new C>S guess; 2: C 0-5" },
+		{ "many C 5 ack 0 at 30 port 50", "2: new C>S guess; 2: C 0-5" },
 	};
 	Fixture f;
 	set_up(&f, 0);
@@ -307,7 +320,9 @@ START_TEST(waiting)
 		{ "S 0-20 ack 10 port 1 at 100", "" }, /* answers what was not seen */
 		{ "C 10-20 ack 0 port 2 at 101", "" }, /* follows what was not seen */
 		{ "C 0 ack 0 port 3 at 119", "" },
-		{ "C 0 ack 0 port 3 at 120", "1: new C>S sure start; 1: C hole 0-10; 1: S 0-20" },
+		{ "C 0 ack 0 port 3 at 121", "" },
+		{ "many C 0 ack 0 port 3 at 121",
+		  "1: new C>S sure start; 1: C hole 0-10; 1: S 0-20" },
 		{ "C 0 ack 0 port 3 at 1900", "" },
 		{ "C 0 ack 0 port 3 at 1901", "2: new C>S sure start; 2: C hole 0-10; 2: C 10-20" },
 		{ "finish", "1: finish end; 2: finish end" },
@@ -342,6 +357,24 @@ START_TEST(skewed_directions)
 }
 END_TEST
 
+/* UDP has no numbers but the clock: datagrams wait, and leave in order of time. */
+START_TEST(datagram_order)
+{
+	static const Step steps[] = {
+		{ "S 0-5 udp at 105", "" },
+		{ "C 0-7 udp at 104", "" },
+		{ "S 0-9 udp at 105", "" },
+		{ "many C 0 ack 0 port 9 at 123", "" },
+		{ "C 0 ack 0 port 9 at 124", "1: new C>S guess; 1: C datagram 7/7" },
+		{ "C 0 ack 0 port 9 at 125", "1: S datagram 5/5; 1: S datagram 9/9" },
+	};
+	Fixture f;
+	set_up(&f, 0);
+	RUN(&f, steps);
+	tear_down(&f);
+}
+END_TEST
+
 /* Silence: open flows stay for an hour, flows with one end or UDP for two minutes. */
 START_TEST(silence)
 {
@@ -351,9 +384,11 @@ START_TEST(silence)
 		{ "C 0-5 ack 0 port 1", "1: new C>S sure start; 1: C 0-5" },
 		{ "C SYN port 2", "" },
 		{ "C 0-5 port 2 FIN", "2: new C>S sure start; 2: C 0-5; 2: C end" },
-		{ "C 0-5 udp port 3", "3: new C>S guess; 3: C datagram 5/5" },
-		{ "C 0-5 udp port 4 at 60000", "4: new C>S guess; 4: C datagram 5/5" },
-		{ "C 0-5 udp port 4 at 119000", "4: C datagram 5/5" },
+		{ "C 0-5 udp port 3", "" },
+		{ "many C 0 ack 0 port 9 at 20", "3: new C>S guess; 3: C datagram 5/5" },
+		{ "C 0-5 udp port 4 at 60000", "" },
+		{ "C 0-5 udp port 4 at 119000", "4: new C>S guess; 4: C datagram 5/5" },
+		{ "many C 0 ack 0 port 9 at 119020", "4: C datagram 5/5" },
 		{ "C 0 ack 0 port 9 at 121000", "2: finish timeout; 3: finish timeout" },
 		{ "C 5-9 ack 0 port 1 at 200000", "1: C 5-9" },
 		{ "C 0 ack 0 port 9 at 3700000", "4: finish timeout" },
@@ -372,8 +407,8 @@ END_TEST
 START_TEST(eviction)
 {
 	static const Step steps[] = {
-		{ "C 0-5 udp port 1", "1: new C>S guess; 1: C datagram 5/5" },
-		{ "C SYN port 2", "" },
+		{ "C 0-5 udp port 1", "" },
+		{ "C SYN port 2 at 1000", "1: new C>S guess; 1: C datagram 5/5" },
 		{ "S SYN ack 0 port 2", "" },
 		{ "C 0-5 ack 0 port 2 at 2000", "2: new C>S sure start; 2: C 0-5" },
 		{ "C SYN port 3 at 4000", "" },
@@ -431,7 +466,7 @@ START_TEST(counts)
 		{ "S 0 ack 9 RST port 2", "2: finish reset" },
 		{ "C 9-10 ack 0 port 2", "" },
 		{ "S 0-5 ack 0 port 3 at 10", "" },
-		{ "S 5-9 ack 0 port 3 at 40", "3: new C>S guess; 3: S 0-5; 3: S 5-9" },
+		{ "S 5-9 ack 0 port 3 at 2000", "3: new C>S guess; 3: S 0-5; 3: S 5-9" },
 		{ "finish", "3: finish end" },
 	};
 	Fixture f;
@@ -466,4 +501,5 @@ START_TEST(nothing_to_begin_with)
 END_TEST
 
 WP_SUITE("flow", whole_flow, orientation, orientation_by_others, port_reuse, waiting,
-	 skewed_directions, silence, eviction, many_short_flows, counts, nothing_to_begin_with)
+	 skewed_directions, datagram_order, silence, eviction, many_short_flows, counts,
+	 nothing_to_begin_with)
