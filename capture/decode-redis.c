@@ -639,7 +639,22 @@ is_known_line(WpBytes in)
 	return request.n_args <= 5 && is_known_word(&request.args[0]);
 }
 
-/* One whole reply of a form that hardly anything else has: a bulk string, or an aggregate's header. */
+/*
+ * An array of strings is a command, or a reply: the fields of a hash. Only the name of a command in
+ * capitals, as nearly all clients send it, tells which; in small letters it may be a field ("type").
+ */
+static gboolean
+is_sure_request(WpBytes in)
+{
+	WpRedisRequest request;
+	if (in.length == 0 || in.data[0] != '*' ||
+	    wp_redis_request_parse(in, TRUE, &request) != WP_DECODE_OK || request.n_args == 0 ||
+	    request.command->name[0] == 0)
+		return FALSE;
+	return memcmp(request.args[0].text, request.command->name, request.args[0].length) == 0;
+}
+
+/* A whole bulk string, or an aggregate's header and more, that is no command. */
 static gboolean
 is_telling_reply(WpBytes in)
 {
@@ -650,11 +665,12 @@ is_telling_reply(WpBytes in)
 		return element.length <= in.length;
 	WpBytes nested = wp_bytes(in.data + element.line, in.length - element.line);
 	return strchr("*%~>", element.type) && element.number > 0 &&
-	       begins_reply(nested) == WP_DECODE_OK;
+	       begins_reply(nested) == WP_DECODE_OK && begins_request(in) != WP_DECODE_OK;
 }
 
+/* Which side is which is known, so an array of the client is a command. */
 static WpProbeVerdict
-redis_probe(const WpProbe *probe)
+probe_from_start(const WpProbe *probe)
 {
 	WpDecodeStatus client = begins_request(probe->client);
 	gboolean is_line = client == WP_DECODE_BAD && is_known_line(probe->client);
@@ -671,6 +687,33 @@ redis_probe(const WpProbe *probe)
 		return is_telling_reply(probe->server) ? WP_PROBE_LIKELY : WP_PROBE_MAYBE;
 	case WP_FIT_BOTH:
 		return is_line ? WP_PROBE_LIKELY : WP_PROBE_SURE;
+	}
+	return WP_PROBE_NO;
+}
+
+/* In mid-stream the sides may be mistaken for each other: what could be either side's is no sign. */
+static WpProbeVerdict
+redis_probe(const WpProbe *probe)
+{
+	if (probe->from_start)
+		return probe_from_start(probe);
+	if (is_sure_request(probe->server))
+		return WP_PROBE_NO;
+	gboolean is_sure = is_sure_request(probe->client);
+	gboolean is_telling = is_telling_reply(probe->server);
+	switch (wp_probe_fit(probe, begins_request(probe->client), begins_reply(probe->server))) {
+	case WP_FIT_NO:
+		return WP_PROBE_NO;
+	case WP_FIT_MORE:
+		return WP_PROBE_MORE;
+	case WP_FIT_CLIENT:
+		return is_sure ? WP_PROBE_SURE : WP_PROBE_MAYBE;
+	case WP_FIT_SERVER:
+		return is_telling ? WP_PROBE_LIKELY : WP_PROBE_MAYBE;
+	case WP_FIT_BOTH:
+		if (begins_request(probe->server) == WP_DECODE_OK && !is_sure)
+			return WP_PROBE_MAYBE;
+		return is_sure ? WP_PROBE_SURE : WP_PROBE_LIKELY;
 	}
 	return WP_PROBE_NO;
 }

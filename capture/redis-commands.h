@@ -1,7 +1,7 @@
 /*
  * What wirepath must know of a Redis command: where its first key stands, and whether it waits by
  * design, sets a connection up, or is answered in a way of its own. Adding one is a row in
- * redis-commands.c; a command without a row has its key at 1 and is answered once (modules too).
+ * redis-commands.c; a command without a row (of a module, or newer) is taken for one with its key at 1.
  */
 #ifndef WP_CAPTURE_REDIS_COMMANDS_H
 #define WP_CAPTURE_REDIS_COMMANDS_H
@@ -28,7 +28,7 @@ typedef struct {
 	guint16 flags;
 } WpRedisCommand;
 
-/* (transfer none) The command called NAME, in any case; never NULL. */
+/* (transfer none) The command called NAME, in any case; never NULL. One that has no row has the name "". */
 const WpRedisCommand *wp_redis_command_find(const char *name, gsize length);
 
 #endif

@@ -246,7 +246,7 @@ START_TEST(commands_are_sorted)
 					     "psync",    "PSUBSCRIBE" };
 	for (gsize i = 0; i < G_N_ELEMENTS(names); i++)
 		ck_assert_str_ne(wp_redis_command_find(names[i], strlen(names[i]))->name, "");
-	ck_assert_str_eq(wp_redis_command_find("GET", 3)->name, "");
+	ck_assert_str_eq(wp_redis_command_find("FOO", 3)->name, "");
 	ck_assert_str_eq(wp_redis_command_find("EVALS", 5)->name, "");
 	ck_assert_str_eq(wp_redis_command_find("XRE", 3)->name, "");
 }
@@ -407,6 +407,41 @@ START_TEST(detection)
 }
 END_TEST
 
+/*
+ * In mid-stream the replies of a server that is taken for the client are no commands, though arrays of
+ * strings are both; whoever sends commands is the client.
+ */
+START_TEST(detection_in_mid_stream)
+{
+	static const struct {
+		const char *client;
+		const char *server;
+		WpProbeVerdict verdict;
+	} rows[] = {
+#define FIELDS "*4\r\n$4\r\ntype\r\n$3\r\ncat\r\n$4\r\nname\r\n$3\r\nTom\r\n"
+		{ GET_USER, "", WP_PROBE_SURE },
+		{ GET_USER, FIELDS, WP_PROBE_SURE },
+		{ FIELDS, "", WP_PROBE_MAYBE },
+		{ FIELDS, GET_USER, WP_PROBE_NO },
+		{ "", FIELDS, WP_PROBE_MAYBE },
+		{ "", GET_USER, WP_PROBE_NO },
+		{ "", "*2\r\n:1\r\n:2\r\n", WP_PROBE_LIKELY },
+		{ "*2\r\n$3\r\nget\r\n$1\r\na\r\n", "$1\r\nx\r\n", WP_PROBE_LIKELY },
+		{ "*2\r\n$3\r\nget\r\n$1\r\na\r\n", FIELDS, WP_PROBE_MAYBE },
+		{ "of a value", "+OK\r\n", WP_PROBE_MAYBE },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		WpProbe probe = {
+			.client = wp_bytes((const guint8 *)rows[i].client, strlen(rows[i].client)),
+			.server = wp_bytes((const guint8 *)rows[i].server, strlen(rows[i].server)),
+			.server_port = 9999,
+		};
+		ck_assert_msg(wp_decoder_by_name("redis")->probe(&probe) == rows[i].verdict,
+			      "%s | %s", rows[i].client, rows[i].server);
+	}
+}
+END_TEST
+
 WP_SUITE("decode-redis", pairs, types_of_resp3, publish_and_subscribe, silence, labels,
 	 commands_are_sorted, tokens, long_values, finds_the_thread, refuses, names, depth,
-	 detection)
+	 detection, detection_in_mid_stream)
