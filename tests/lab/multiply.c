@@ -179,19 +179,28 @@ write_copies(Capture *capture, const char *path, size_t want)
 	return fclose(file) ? fail("cannot write", path) : 0;
 }
 
+static int
+multiply(Capture *capture, char **argv, size_t want)
+{
+	if (load(argv[1], capture))
+		return 1;
+	if (capture->length == FILE_HEADER)
+		return fail("no packets in", argv[1]);
+	return write_copies(capture, argv[2], want);
+}
+
 int
 main(int argc, char **argv)
 {
 	Capture capture = { 0 };
 	unsigned long megabytes = argc == 4 ? strtoul(argv[3], NULL, 10) : 0;
+	int status;
 
 	if (megabytes == 0) {
 		fprintf(stderr, "usage: multiply IN.pcap OUT.pcap MEGABYTES\n");
 		return 2;
 	}
-	if (load(argv[1], &capture))
-		return 1;
-	if (capture.length == FILE_HEADER)
-		return fail("no packets in", argv[1]);
-	return write_copies(&capture, argv[2], megabytes * 1000000);
+	status = multiply(&capture, argv, megabytes * 1000000);
+	free(capture.bytes);
+	return status;
 }
