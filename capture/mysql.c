@@ -420,10 +420,17 @@ is_definition(WpBytes payload)
 	return wp_bytes_starts(&payload, "\3def", MIN(4, payload.length)) && payload.length >= 4;
 }
 
-/* Packet number I of IN, which began with the first of a command or a reply. */
+/*
+ * Packet number I of IN, which began with the first of a command or a reply. Three that count on from
+ * 1, each where the one before ends, are no chance: that is what MariaDB sends for a result whose
+ * columns the client knows already.
+ */
 static WpProbeVerdict
 judge_packet(WpBytes payload, gsize length, WpDirection from, guint i, gboolean *was_count)
 {
+	enum {
+		ENOUGH = 3
+	};
 	if (from == WP_FROM_CLIENT)
 		return judge_command(payload, length);
 	if (i == 0) {
@@ -431,7 +438,8 @@ judge_packet(WpBytes payload, gsize length, WpDirection from, guint i, gboolean 
 		*was_count = verdict == WP_PROBE_MAYBE;
 		return verdict;
 	}
-	return i == 1 && *was_count && is_definition(payload) ? WP_PROBE_LIKELY : WP_PROBE_MAYBE;
+	gboolean is_likely = *was_count && (i + 1 >= ENOUGH || is_definition(payload));
+	return is_likely ? WP_PROBE_LIKELY : WP_PROBE_MAYBE;
 }
 
 WpProbeVerdict

@@ -65,8 +65,9 @@ typedef struct {
 #define STATISTICS    "\1\0\0\0\x09"
 #define BINLOG        "\x0b\0\0\0\x12\4\0\0\0\0\0\1\0\0\0"
 
-#define RESULT     COUNT COLUMN("\2") END("\3") VALUE("\4") END("\5")
-#define RESULT_NEW COUNT COLUMN("\2") VALUE("\3") END_OK("\4")
+#define RESULT       COUNT COLUMN("\2") END("\3") VALUE("\4") END("\5")
+#define RESULT_KNOWN "\2\0\0\1\1\0" END("\2") VALUE("\3") END("\4") /* no definitions (MariaDB) */
+#define RESULT_NEW   COUNT COLUMN("\2") VALUE("\3") END_OK("\4")
 
 #define OPENING     WP_S(GREETING), WP_C(LOGIN), WP_S(OK("\2"))
 #define OPENING_NEW WP_S(GREETING), WP_C(LOGIN_NEW), WP_S(OK("\2"))
@@ -208,6 +209,11 @@ static const Row holes[] = {
 	  { OPENING, WP_C(SELECT_T), WP_S_HOLE(56), WP_C(SELECT_T), WP_S(RESULT) },
 	  OPENED "C3 [4,4] mysql 20 SELECT t (a)\nC4 [6,6] mysql 20 SELECT t (a)\n"
 		 "R4 [7,7] mysql 56 SELECT t (a) ok\ncalls-unanswered 1\nresyncs 1\n" },
+	{ "a lost return, and then one without definitions",
+	  { 0 },
+	  { OPENING, WP_C(SELECT_T), WP_S_HOLE(56), WP_C(SELECT_T), WP_S(RESULT_KNOWN) },
+	  OPENED "C3 [4,4] mysql 20 SELECT t (a)\nC4 [6,6] mysql 20 SELECT t (a)\n"
+		 "R4 [7,7] mysql 30 SELECT t (a) ok\ncalls-unanswered 1\nresyncs 1\n" },
 	{ "the end of a statement",
 	  { 0 },
 	  { OPENING, WP_C("\x26\0\0\0\3SELECT a FROM t WHERE "), WP_C_HOLE(15), WP_S(RESULT),
