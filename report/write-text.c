@@ -200,6 +200,13 @@ write_nothing(const Text *text)
 
 /* Operations. */
 
+/* A page on which only the most important finds room. */
+static gboolean
+is_narrow(const Text *text)
+{
+	return text->page->style.width < 100;
+}
+
 /* "php 84.0%, db 9.1%" */
 static char *
 describe_shares(const Text *text, const WpViewOperation *operation, guint max)
@@ -211,19 +218,21 @@ describe_shares(const Text *text, const WpViewOperation *operation, guint max)
 		if (i && share->share < 0.05)
 			break;
 		g_autofree char *node = safe(text, share->node);
-		g_string_append_printf(words, "%s%s %s", i ? ", " : "", node,
+		g_autofree char *shorter = wp_escape_shorten(node, is_narrow(text) ? 12 : MAX_NAME);
+		g_string_append_printf(words, "%s%s %s", i ? ", " : "", shorter,
 				       wp_format_share(percent, share->share));
 	}
 	return g_string_free(words, FALSE);
 }
 
+/* "GET /cart  client -> web": the operation first, as it tells rows apart. */
 static char *
 describe_operation(const Text *text, const char *client, const char *node, const char *label)
 {
 	g_autofree char *from = safe(text, client);
 	g_autofree char *to = safe(text, node);
 	g_autofree char *what = safe(text, label);
-	return g_strdup_printf("%s %s %s%s%s", from, arrow(text), to, *what ? "  " : "", what);
+	return g_strdup_printf("%s%s%s %s %s", what, *what ? "  " : "", from, arrow(text), to);
 }
 
 static void
@@ -231,11 +240,14 @@ add_operation(const Text *text, WpTable *table, const WpViewOperation *operation
 	      gboolean has_errors)
 {
 	char buffer[WP_FORMAT_MAX];
-	gboolean is_narrow = text->page->style.width < 110;
-	g_autofree char *shares = describe_shares(text, operation, is_narrow ? 1 : 2);
-	g_autofree char *self = wp_escape_shorten(shares, is_narrow ? 22 : 40);
-	g_autofree char *what =
-		describe_operation(text, operation->client, operation->node, operation->label);
+	gboolean narrow = is_narrow(text);
+	g_autofree char *shares =
+		describe_shares(text, operation, text->page->style.width < 130 ? 1 : 2);
+	g_autofree char *self = wp_escape_shorten(shares, narrow ? 18 : 40);
+	g_autofree char *what = narrow && *operation->label
+					? safe(text, operation->label)
+					: describe_operation(text, operation->client,
+							     operation->node, operation->label);
 	wp_table_row(table, WP_TABLE_PLAIN);
 	wp_table_cell(table, wp_format_share(buffer, operation->share));
 	wp_table_cell(table, wp_format_count(buffer, operation->count));
@@ -270,9 +282,9 @@ write_operations(const Text *text)
 		return;
 	wp_text_heading(text->page, "Where the time goes: requests by their first call", text->out);
 	wp_table_column(table, "time%", TRUE, 5);
-	wp_table_column(table, "requests", TRUE, 0);
+	wp_table_column(table, is_narrow(text) ? "count" : "requests", TRUE, 5);
 	if (has_errors)
-		wp_table_column(table, "errors", TRUE, 0);
+		wp_table_column(table, is_narrow(text) ? "err" : "errors", TRUE, 3);
 	wp_table_column(table, "mean", TRUE, 7);
 	wp_table_column(table, "p95", TRUE, 7);
 	wp_table_column(table, "most self time in", FALSE, 0);
@@ -521,21 +533,26 @@ write_background(const Text *text)
 
 /* Quality. */
 
-/* "10.0.0.1 -> 10.0.0.2: 12" */
+/* "holes in TCP flows  [10.0.0.1 > 10.0.0.2 12, ...]", with as many pairs as find room. */
 static char *
 describe_pairs(const WpPage *page, const WpViewCounter *counter)
 {
 	GString *words = g_string_new(counter->text);
-	for (guint i = 0; i < MIN(counter->n_pairs, WP_VIEW_MAX_PAIRS); i++) {
+	guint i;
+	for (i = 0; i < MIN(counter->n_pairs, WP_VIEW_MAX_PAIRS); i++) {
 		const WpViewPair *pair = &counter->pairs[i];
 		char count[WP_FORMAT_MAX];
 		g_autofree char *from = wp_escape_terminal(pair->sender, page->style.utf8);
 		g_autofree char *to = wp_escape_terminal(pair->receiver, page->style.utf8);
-		g_string_append_printf(words, "%s%s > %s %s", i ? ", " : "  [", from, to,
-				       wp_format_count(count, pair->count));
+		g_autofree char *text = g_strdup_printf("%s%s > %s %s", i ? ", " : "  [", from, to,
+							wp_format_count(count, pair->count));
+		if (i &&
+		    wp_escape_width(words->str) + wp_escape_width(text) + 26 > page->style.width)
+			break;
+		g_string_append(words, text);
 	}
 	if (counter->n_pairs)
-		g_string_append(words, counter->n_pairs > WP_VIEW_MAX_PAIRS ? ", ...]" : "]");
+		g_string_append(words, i < counter->n_pairs ? ", ..]" : "]");
 	return g_string_free(words, FALSE);
 }
 

@@ -81,11 +81,11 @@ END_TEST
 START_TEST(csv)
 {
 	static const Row rows[] = {
-		{ "plain", "plain" },    { "", "" },
-		{ "a,b", "\"a,b\"" },    { "a\"b", "\"a\"\"b\"" },
-		{ "a\nb", "a\\x0ab" },  { "=cmd()", "\"'=cmd()\"" },
-		{ "@sum", "\"'@sum\"" }, { "+1+cmd", "\"'+1+cmd\"" },
-		{ "-2", "-2" },          { "-", "\"'-\"" },
+		{ "plain", "plain" },     { "", "" },
+		{ "a,b", "\"a,b\"" },     { "a\"b", "\"a\"\"b\"" },
+		{ "a\nb", "a\\x0ab" },    { "=cmd()", "\"'=cmd()\"" },
+		{ "@sum", "\"'@sum\"" },  { "+1+cmd", "\"'+1+cmd\"" },
+		{ "-2", "-2" },           { "-", "\"'-\"" },
 		{ "\tx", "\"'\\x09x\"" },
 	};
 	check(wp_escape_csv_to, rows, G_N_ELEMENTS(rows));
