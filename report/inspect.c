@@ -309,10 +309,19 @@ finish_flow(WpInspector *inspector, const Flow *from, WpInspectionFlow *to)
 	wp_endpoint_text(&from->dst, to->dst, sizeof to->dst);
 }
 
+static guint64
+n_messages(const WpInspectionCounts *counts)
+{
+	return counts->requests + counts->responses + counts->one_way;
+}
+
 static int
 compare_flows(gconstpointer a, gconstpointer b)
 {
 	const WpInspectionFlow *x = a, *y = b;
+	guint64 n = n_messages(&x->counts), m = n_messages(&y->counts);
+	if (n != m)
+		return n < m ? 1 : -1;
 	if (x->number != y->number)
 		return x->number < y->number ? -1 : 1;
 	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
@@ -329,12 +338,6 @@ finish_flows(WpInspector *inspector)
 		finish_flow(inspector, &g_array_index(inspector->flows, Flow, i),
 			    &result->flows[i]);
 	qsort(result->flows, result->n_flows, sizeof *result->flows, compare_flows);
-}
-
-static guint64
-n_messages(const WpInspectionCounts *counts)
-{
-	return counts->requests + counts->responses + counts->one_way;
 }
 
 static int

@@ -77,7 +77,7 @@ typedef struct {
 	WpInspectionProtocol *protocols; /* most messages first */
 	guint n_flows;                   /* those kept */
 	guint64 n_flows_more;            /* messages of flows over the limit */
-	WpInspectionFlow *flows;         /* by number */
+	WpInspectionFlow *flows;         /* most messages first */
 	WpViewQuality quality;
 } WpInspection;
 

@@ -34,6 +34,7 @@ typedef struct {
 	WpProgress *progress;
 	gint64 from_ns;
 	gint64 to_ns;
+	const char *unit; /* what is being counted: "packets" */
 	gboolean is_stopped;
 } Load;
 
@@ -285,7 +286,7 @@ static gboolean
 on_progress(guint64 read, guint64 size, guint64 count, gpointer data)
 {
 	Load *load = data;
-	wp_progress_update(load->progress, read, size, count, "items");
+	wp_progress_update(load->progress, read, size, count, load->unit);
 	if (wp_interrupt_came())
 		load->is_stopped = TRUE;
 	return !load->is_stopped;
@@ -401,6 +402,7 @@ read_captures(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 	}
 	if (paths->len == 0)
 		return TRUE;
+	load->unit = "packets";
 	wp_capture_options_init(&options);
 	options.filter = load->options->filter;
 	options.from_ns = load->from_ns;
@@ -425,6 +427,7 @@ read_trace(Load *load, const char *path, WpNodes *nodes, WpRecordSink *sink, GEr
 		.progress_data = load,
 		.standard_input = &load->standard_input,
 	};
+	load->unit = "records";
 	return wp_trace_read(path, &options, nodes, sink, error);
 }
 
