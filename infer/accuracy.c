@@ -373,7 +373,7 @@ judge_probabilities(Judge *judge)
 	judge->accuracy->n_judged = bets->len;
 	if (bets->len == 0)
 		return;
-	Bet *first = &g_array_index(bets, Bet, 0);
+	Bet *first = (Bet *)(void *)bets->data;
 	qsort(first, bets->len, sizeof *first, compare_bets);
 	judge->accuracy->calibration_error = calibration_error(first, bets->len);
 	judge->accuracy->auc = area_under_curve(first, bets->len);

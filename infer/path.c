@@ -188,7 +188,7 @@ collect_children(WpPaths *paths, const WpLinks *links)
 		sum += paths->child_at[i];
 		paths->child_at[i] = sum;
 	}
-	paths->children = g_new(guint32, sum);
+	paths->children = g_new(guint32, sum + 1);
 	for (guint32 i = paths->n; i-- > 0;)
 		if (links->links[i].parent != WP_NO_SPAN)
 			paths->children[--paths->child_at[links->links[i].parent]] = i;

@@ -81,7 +81,7 @@ rank_labels(const WpResolved *resolved)
 			ranks[label] = 1;
 		}
 	}
-	wp_path_rank_texts(&g_array_index(names, WpRankedText, 0), names->len, ranks);
+	wp_path_rank_texts((WpRankedText *)(void *)names->data, names->len, ranks);
 	return ranks;
 }
 

@@ -161,7 +161,7 @@ find_candidates(WpSweep *sweep, guint32 child)
 	const WpSpan *span = &sweep->spans->spans[child];
 	gint64 begins = add_clamped(span->call_ns, -sweep->window_ns);
 	gint64 ends = add_clamped(span->return_ns, -sweep->window_ns);
-	WpCandidate *open = &g_array_index(sweep->open, WpCandidate, 0);
+	WpCandidate *open = (WpCandidate *)(void *)sweep->open->data;
 	guint n_open = 0;
 
 	g_array_set_size(sweep->candidates, 0);
@@ -189,7 +189,7 @@ sweep_host(WpSweep *sweep, guint32 host, WpSweepFunc func, gpointer data)
 		while (parent < parents_end && spans[sweep->parents.spans[parent]].call_ns <= until)
 			open_parent(sweep, sweep->parents.spans[parent++]);
 		find_candidates(sweep, child);
-		func(child, &g_array_index(sweep->candidates, WpCandidate, 0),
+		func(child, (const WpCandidate *)(void *)sweep->candidates->data,
 		     sweep->candidates->len, data);
 	}
 }

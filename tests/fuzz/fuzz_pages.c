@@ -1,0 +1,94 @@
+/*
+ * A trace through inference into every page. No page may hold a control byte but the newline, whatever
+ * the names in the trace are.
+ */
+#include <glib/gstdio.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/trace-io.h"
+#include "capture/trace.h"
+#include "report/analysis.h"
+#include "report/call-rows.h"
+#include "report/inspect.h"
+#include "report/join.h"
+#include "report/view.h"
+#include "report/writer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check_page(const WpOut *out)
+{
+	const char *text = wp_out_string(out);
+	g_assert(g_utf8_validate(text, -1, NULL));
+	for (; *text; text++)
+		g_assert((guint8)*text >= 0x20 ? *text != 0x7f : *text == '\n');
+}
+
+static void
+write_report(const WpView *view)
+{
+	for (const WpWriter *const *writer = wp_writers; *writer; writer++)
+		for (guint utf8 = 0; utf8 <= 1; utf8++) {
+			g_autoptr(WpOut) out = wp_out_new_memory();
+			WpPage page = { .style = { utf8 ? 200 : 80, utf8, FALSE },
+					.top = utf8 ? 0 : 2 };
+			(*writer)->report(view, &page, out);
+			check_page(out);
+		}
+}
+
+static void
+write_inspection(const WpTrace *trace)
+{
+	g_autoptr(WpInspector) inspector = wp_inspector_new(wp_trace_nodes(trace));
+	g_assert(wp_trace_push(trace, wp_inspector_sink(inspector), NULL));
+	const WpInspection *inspection = wp_inspector_finish(inspector, NULL);
+	for (const WpWriter *const *writer = wp_writers; *writer; writer++) {
+		g_autoptr(WpOut) out = wp_out_new_memory();
+		WpPage page = { .style = { 80, TRUE, FALSE } };
+		if (!(*writer)->inspect)
+			continue;
+		(*writer)->inspect(inspection, &page, out);
+		check_page(out);
+	}
+}
+
+static void
+write_all(const WpTrace *trace)
+{
+	g_autoptr(WpOptions) parser = wp_options_new();
+	WpAnalysisOptions options = { 0 };
+	WpViewOptions shown = { NULL, NULL, NULL };
+	wp_analysis_declare(parser, &options, TRUE);
+	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options, TRUE, NULL);
+	g_assert(analysis);
+	g_autoptr(WpView) view = wp_view_new(analysis, &shown);
+	write_report(view);
+	for (int format = 0; wp_calls_formats[format]; format++) {
+		g_autoptr(WpOut) out = wp_out_new_memory();
+		wp_calls_write(analysis, (WpCallsFormat)format, out);
+		check_page(out);
+	}
+	write_inspection(trace);
+	wp_analysis_options_clear(&options);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *folder = g_file_test("/dev/shm", G_FILE_TEST_IS_DIR) ? "/dev/shm" : "/tmp";
+	g_autofree char *path = g_strdup_printf("%s/fuzz-pages-%d", folder, (int)getpid());
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	g_autoptr(WpTrace) trace = wp_trace_new(nodes);
+
+	g_assert(g_file_set_contents(path, (const char *)data, (gssize)size, NULL));
+	if (wp_trace_read(path, NULL, nodes, wp_trace_sink(trace), NULL)) {
+		wp_trace_freeze(trace);
+		write_all(trace);
+	}
+	g_unlink(path);
+	return 0;
+}
