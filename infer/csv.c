@@ -8,6 +8,9 @@
 
 #include "infer/pattern.h"
 
+/* 146 years from 1970, as for spans: the difference of two is a gint64. */
+#define TIME_MAX (((gint64)1 << 62) - 1)
+
 struct WpCsv {
 	gzFile file;
 	char *path;
@@ -238,7 +241,7 @@ wp_csv_decimal(const WpCsv *csv, int column, int digits, gint64 *out_value, GErr
 			*out_value = WP_NO_TIME;
 			return TRUE;
 		}
-	if (!parse_decimal(text, digits, &value)) {
+	if (!parse_decimal(text, digits, &value) || value < -TIME_MAX || value > TIME_MAX) {
 		g_autofree char *shown = g_utf8_make_valid(text, -1);
 		return wp_csv_fail(csv, error, "\"%s\" is no time", shown);
 	}

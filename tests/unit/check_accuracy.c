@@ -319,6 +319,8 @@ START_TEST(files_that_make_no_sense)
 		{ FALSE, "call_id,t_call\n", "there is no column \"parent_id\"" },
 		{ FALSE, CALLS_HEAD "1,,1,,,,,,,,2\n", "line 2: the confidence is no number" },
 		{ FALSE, CALLS_HEAD "1,,99999999999999999999,,,,,,,,\n", "line 2: \"9999" },
+		{ FALSE, CALLS_HEAD "1,,-9000000000,,,,,,,,\n",
+		  "line 2: \"-9000000000\" is no time" },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GError) error = NULL;
