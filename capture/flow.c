@@ -265,22 +265,25 @@ flush_counts(WpFlows *flows, Flow *flow)
 	}
 }
 
-/* For the loss estimate; FLOW's counts are flushed. */
+/* For the loss estimate; FLOW's counts are flushed. Makes no nodes of those who never said a thing. */
 static void
 judge_loss(WpFlows *flows, const Flow *flow)
 {
+	WpEndpoint client = wp_flow_key_endpoint(&flow->key, flow->client);
 	WpEndpoint server = wp_flow_key_endpoint(&flow->key, !flow->client);
 	const WpReassembly *tcp = &flow->tcp;
 	WpLossFlow sample = {
-		.client = flow->nodes[flow->client],
-		.server = flow->nodes[!flow->client],
+		.client = wp_nodes_find_address(flows->shared->nodes, client.address),
+		.server = wp_nodes_find_address(flows->shared->nodes, server.address),
 		.port = server.port,
 		.segments = flow->segments,
 		.has_begin = flow->from_start,
 		.has_end = flow->was_reset || tcp->half[0].has_fin || tcp->half[1].has_fin,
 	};
+	gboolean is_real = flow->is_answered || flow->has_nodes || !flow->from_start;
 	/* One that is still in use has no end either, but lacks nothing. */
-	if (sample.has_end || flows->now_ns - flow->last_ns > IN_USE)
+	gboolean is_gone = sample.has_end || flows->now_ns - flow->last_ns > IN_USE;
+	if (is_real && is_gone && sample.client != WP_NO_NODE && sample.server != WP_NO_NODE)
 		wp_loss_add_flow(flows->loss, &sample);
 }
 
@@ -366,7 +369,7 @@ end_flow(WpFlows *flows, Flow *flow, WpFinish how)
 	g_clear_pointer(&flow->stream, wp_stream_free);
 	count_flow(flows, flow);
 	flush_counts(flows, flow);
-	if (flow->has_nodes && !wp_flow_key_is_udp(&flow->key))
+	if (!wp_flow_key_is_udp(&flow->key))
 		judge_loss(flows, flow);
 	flow->is_over = TRUE;
 }
@@ -529,7 +532,8 @@ find_tcp_flow(WpFlows *flows, const WpFlowKey *key, guint side, const WpSegment 
 	}
 	if (flow)
 		return flow;
-	if (!is_syn && (segment->length == 0 || segment->flags & WP_TCP_RST))
+	gboolean begins = segment->length > 0 || segment->flags & (WP_TCP_SYN | WP_TCP_FIN);
+	if (!begins || segment->flags & WP_TCP_RST)
 		return NULL;
 	flow = begin_flow(flows, key, segment);
 	if (!is_syn)

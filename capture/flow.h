@@ -5,7 +5,7 @@
  *   packets --segments--> flows --> reassembly (TCP) --bytes, holes, ends--> stream
  *                           `-------------datagrams (UDP)------------------>
  *
- * A flow begins with a SYN or, picked up in mid-stream, with payload. It ends with both FINs, a reset,
+ * A flow begins with a SYN or, picked up in mid-stream, with payload or a FIN. It ends with both FINs, a reset,
  * too long a silence (of packet time, the latest seen), a SYN with other numbers, or the capture; then
  * its stream is finished. A flow that has ended stays known for a few seconds without its stream, so
  * that late repetitions do not make another one of it. Flows are numbered from 1 as they begin.

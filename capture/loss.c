@@ -6,8 +6,9 @@
  * or behind all others. A burst of losses may take the opening of a short flow, with its first segments,
  * or its end; that leaves no hole. So what such a flow lacks is the difference to the mean of the whole
  * flows to the same server. (Without this a burst of 20 packets is seen as 7 where each request has a
- * connection of its own. Flows that vanish whole are not seen; with bursts over some 50 packets the
- * estimate is too low there.)
+ * connection of its own. Flows that vanish whole show nothing: where bursts are longer than most flows
+ * the estimate is too low, and that cannot be mended. What a burst takes of the flows that are left
+ * tells too little of those that are not.)
  *
  * A pair of nodes that exchanged little says little of its own share, and in one direction there are
  * often nothing but acknowledgements. So both directions of a pair are taken together, and the share of
