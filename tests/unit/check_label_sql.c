@@ -131,6 +131,7 @@ static const Row items[] = {
 	{ "SELECT id, count(DISTINCT x) FROM t GROUP BY id", "SELECT t (id,count())" },
 	{ "UPDATE t SET a = b + 1, c = f(d, e) WHERE g = 1", "UPDATE t (a,c) WHERE g" },
 	{ "SELECT a FROM t ORDER BY b DESC, lower(c), d", "SELECT t (a) ORDER BY b,lower(),..." },
+	{ "SELECT a FROM t ORDER BY 2 DESC, b ASC", "SELECT t (a) ORDER BY b" },
 	{ "SELECT rank() OVER (PARTITION BY a ORDER BY b) FROM t", "SELECT t (rank())" },
 	{ "SELECT a FROM t WHERE b IN (SELECT c FROM s ORDER BY d)", "SELECT t,s (a) WHERE b" },
 	{ "WITH r (x, y) AS (SELECT a, b FROM t) SELECT x FROM r", "SELECT t (x)" },
