@@ -193,9 +193,9 @@ select_spans(WpAnalysis *analysis, const WpAnalysisOptions *options, GError **er
 	return analysis->selection != NULL;
 }
 
-WpAnalysis *
-wp_analysis_new(const WpTrace *trace, const WpAnalysisOptions *options, gboolean want_patterns,
-		GError **error)
+static WpAnalysis *
+analyse(const WpTrace *trace, const WpAnalysisOptions *options, gboolean want_patterns,
+	GError **error)
 {
 	g_autoptr(WpAnalysis) analysis = g_new0(WpAnalysis, 1);
 	WpResolveOptions resolve = options->resolve;
@@ -216,6 +216,18 @@ wp_analysis_new(const WpTrace *trace, const WpAnalysisOptions *options, gboolean
 		analysis->patterns =
 			wp_patterns_new(analysis->resolved, wp_analysis_links(analysis));
 	return g_steal_pointer(&analysis);
+}
+
+WpAnalysis *
+wp_analysis_new(const WpTrace *trace, const WpAnalysisOptions *options, gboolean want_patterns,
+		WpProgress *progress, GError **error)
+{
+	if (progress)
+		wp_progress_stage(progress, "inferring");
+	WpAnalysis *analysis = analyse(trace, options, want_patterns, error);
+	if (progress)
+		wp_progress_clear(progress);
+	return analysis;
 }
 
 void

@@ -42,12 +42,13 @@ typedef struct WpAnalysis {
 } WpAnalysis;
 
 /*
- * Infers. TRACE is borrowed and must outlive the analysis. Patterns only with WANT_PATTERNS. An
+ * Infers. TRACE is borrowed and must outlive the analysis. Patterns only with WANT_PATTERNS. PROGRESS
+ * may be NULL. An
  * expression that makes no sense is an error here, so commands call wp_analysis_check() before they
  * load anything.
  */
 WpAnalysis *wp_analysis_new(const WpTrace *trace, const WpAnalysisOptions *options,
-			    gboolean want_patterns, GError **error);
+			    gboolean want_patterns, WpProgress *progress, GError **error);
 void wp_analysis_free(WpAnalysis *analysis);
 
 /* FALSE where the options can be seen to be wrong without any input. */

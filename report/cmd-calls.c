@@ -48,9 +48,11 @@ clear(gpointer data)
 }
 
 static gboolean
-write_calls(const CallsOptions *options, const WpTrace *trace, GError **error)
+write_calls(const WpInvocation *invocation, const CallsOptions *options, const WpTrace *trace,
+	    GError **error)
 {
-	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options->analysis, FALSE, error);
+	g_autoptr(WpAnalysis) analysis =
+		wp_analysis_new(trace, &options->analysis, FALSE, invocation->progress, error);
 	if (!analysis)
 		return FALSE;
 	g_autoptr(WpOut) out = wp_out_open(options->output ? options->output : "-", error);
@@ -68,7 +70,7 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	if (!wp_analysis_check(&options->analysis, error))
 		return -1;
 	g_autoptr(WpTrace) trace = wp_load_trace(invocation, &options->load, &outcome, error);
-	if (!trace || !write_calls(options, trace, error))
+	if (!trace || !write_calls(invocation, options, trace, error))
 		return -1;
 	return wp_load_status(invocation, &options->load, &outcome, wp_trace_counters(trace),
 			      error);

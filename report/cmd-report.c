@@ -33,7 +33,8 @@ static gboolean
 write_pages(const WpInvocation *invocation, const ReportOptions *options, const WpTrace *trace,
 	    const WpLoadOutcome *outcome, GError **error)
 {
-	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options->analysis, TRUE, error);
+	g_autoptr(WpAnalysis) analysis =
+		wp_analysis_new(trace, &options->analysis, TRUE, invocation->progress, error);
 	if (!analysis)
 		return FALSE;
 	WpViewOptions shown = {

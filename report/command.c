@@ -159,6 +159,8 @@ parse_and_run(WpOptions *parser, char **argv, gsize n, WpInvocation *invocation,
 	invocation->n_operands = operands->len;
 	g_ptr_array_add(operands, NULL);
 	invocation->operands = (char **)operands->pdata;
+	g_autoptr(WpProgress) progress = wp_progress_new(invocation->is_quiet);
+	invocation->progress = progress;
 	return command->run(invocation, options, error);
 }
 

@@ -9,6 +9,7 @@
 
 #include "report/options.h"
 #include "report/out.h"
+#include "report/progress.h"
 #include "report/terminal.h"
 
 typedef struct WpCommand WpCommand;
@@ -22,6 +23,7 @@ typedef struct {
 	gboolean is_quiet;   /* -q: no progress, no warnings */
 	int color;           /* WpColor */
 	GPtrArray *warnings; /* one line each, printed by main.c at the end; see wp_warn() */
+	WpProgress *progress;
 } WpInvocation;
 
 struct WpCommand {

@@ -28,9 +28,7 @@ static const Meaning capture_meanings[] = {
 	{ WP_CAPTURE_ERROR_OPEN, 66, NULL },
 	{ WP_CAPTURE_ERROR_PERMISSION, 77,
 	  "check the permissions of the file, or run as its owner" },
-	{ WP_CAPTURE_ERROR_FORMAT, 65,
-	  "pcap, pcapng and trace files are read, also as .gz and .zst; file(1) tells what this "
-	  "is" },
+	{ WP_CAPTURE_ERROR_FORMAT, 65, NULL },
 	{ WP_CAPTURE_ERROR_READ, 66, NULL },
 	{ WP_CAPTURE_ERROR_WRITE, 74, NULL },
 	{ WP_CAPTURE_ERROR_OPTION, 2, NULL },

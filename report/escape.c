@@ -71,6 +71,17 @@ wp_escape_dot_to(GString *out, const char *text)
 	}
 }
 
+/* \u and four digits; beyond the first plane a pair of surrogates. */
+static void
+append_unicode(GString *out, gunichar c)
+{
+	if (c >= 0x10000)
+		g_string_append_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+				       0xdc00 + ((c - 0x10000) & 0x3ff));
+	else
+		g_string_append_printf(out, "\\u%04x", c);
+}
+
 void
 wp_escape_json_to(GString *out, const char *text)
 {
@@ -81,8 +92,8 @@ wp_escape_json_to(GString *out, const char *text)
 			g_string_append_printf(out, "\\%c", (char)c);
 		else if (c == (gunichar)-1)
 			g_string_append(out, "\\ufffd");
-		else if (c < 0x20 || c == 0x7f || c == '<' || c == 0x2028 || c == 0x2029)
-			g_string_append_printf(out, "\\u%04x", c);
+		else if (c < 0x20 || c == 0x7f || c == '<' || (c > 0x7f && is_deceptive(c)))
+			append_unicode(out, c);
 		else
 			g_string_append_len(out, text, (gssize)length);
 	}

@@ -4,7 +4,8 @@
  *
  *   terminal   control bytes, ESC, bidirectional and invisible marks become visible: \x1b, \u{202e}
  *   dot        \ and " are quoted, so that neither ends the string nor means \N or \G
- *   JSON       RFC 8259 section 7; bytes that are not UTF-8 become U+FFFD
+ *   JSON       RFC 8259 section 7; what cannot be seen is written \u202e, bytes that are not UTF-8
+ *              become U+FFFD
  *   CSV        RFC 4180; control bytes as for terminals, so that a row is a line; text that a
  *              spreadsheet would take for a formula gets a ' in front
  */

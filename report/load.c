@@ -16,7 +16,6 @@
 #include "report/error.h"
 #include "report/interrupt.h"
 #include "report/join.h"
-#include "report/progress.h"
 
 /* Enough of a file to tell what it is. */
 #define HEAD_BYTES 4096
@@ -31,7 +30,6 @@ typedef struct {
 	const WpLoadOptions *options;
 	GArray *inputs;          /* Input */
 	WpInput *standard_input; /* opened for sniffing and then read on; NULL = not used */
-	WpProgress *progress;
 	gint64 from_ns;
 	gint64 to_ns;
 	const char *unit; /* what is being counted: "packets" */
@@ -144,7 +142,6 @@ load_init(Load *load, const WpInvocation *invocation, const WpLoadOptions *optio
 	load->inputs = g_array_new(FALSE, TRUE, sizeof(Input));
 	g_array_set_clear_func(load->inputs, clear_input);
 	load->from_ns = load->to_ns = WP_NO_TIME;
-	load->progress = wp_progress_new("reading", invocation->is_quiet);
 }
 
 static void
@@ -152,7 +149,7 @@ load_clear(Load *load)
 {
 	g_array_unref(load->inputs);
 	wp_input_free(load->standard_input);
-	wp_progress_free(load->progress);
+	wp_progress_clear(load->invocation->progress);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Load, load_clear)
@@ -193,6 +190,22 @@ add_input(Load *load, const char *path, gboolean is_capture)
 	g_array_append_val(load->inputs, input);
 }
 
+/* The source of captures knows what files that are none most often are. */
+static gboolean
+fail_as_other(const char *path, GError **error)
+{
+	g_autoptr(GError) reason = NULL;
+	g_autoptr(WpSource) source =
+		strcmp(path, "-") == 0 ? NULL : wp_source_open(path, 0, &reason);
+	g_set_error(
+		error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
+		"%s\npcap, pcapng and trace files are read, also as .gz and .zst; file(1) tells "
+		"what this is",
+		reason ? reason->message
+		       : "cannot read standard input: it is neither a capture nor a trace");
+	return FALSE;
+}
+
 static gboolean
 add_file(Load *load, const char *path, GError **error)
 {
@@ -210,11 +223,8 @@ add_file(Load *load, const char *path, GError **error)
 			    "cannot read %s: it is empty", name);
 		return FALSE;
 	}
-	if (content == IS_OTHER) {
-		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
-			    "cannot read %s: it is neither a capture nor a trace", name);
-		return FALSE;
-	}
+	if (content == IS_OTHER)
+		return fail_as_other(path, error);
 	add_input(load, path, content == IS_CAPTURE);
 	return TRUE;
 }
@@ -286,7 +296,7 @@ static gboolean
 on_progress(guint64 read, guint64 size, guint64 count, gpointer data)
 {
 	Load *load = data;
-	wp_progress_update(load->progress, read, size, count, load->unit);
+	wp_progress_update(load->invocation->progress, read, size, count, load->unit);
 	if (wp_interrupt_came())
 		load->is_stopped = TRUE;
 	return !load->is_stopped;
@@ -576,5 +586,6 @@ wp_load_status(const WpInvocation *invocation, const WpLoadOptions *options, WpL
 		wp_warn(invocation, "the input is not complete: %s", lost);
 	if (outcome->is_stopped)
 		wp_warn(invocation, "interrupted: the result covers what was read until then");
-	return outcome->is_stopped ? WP_EXIT_INTERRUPTED : WP_EXIT_OK;
+	/* Also where it came too late to stop anything: who pressed Ctrl-C wants to see that it was heard. */
+	return wp_interrupt_came() ? WP_EXIT_INTERRUPTED : WP_EXIT_OK;
 }

@@ -13,7 +13,6 @@
 #define INTERVAL_US (G_USEC_PER_SEC / 10)
 
 struct WpProgress {
-	const char *what;
 	gboolean is_on;
 	gboolean is_shown;
 	gint64 started_us;
@@ -21,18 +20,17 @@ struct WpProgress {
 };
 
 WpProgress *
-wp_progress_new(const char *what, gboolean quiet)
+wp_progress_new(gboolean quiet)
 {
 	WpProgress *progress = g_new0(WpProgress, 1);
-	progress->what = what;
 	progress->is_on = !quiet && isatty(STDERR_FILENO);
 	progress->started_us = g_get_monotonic_time();
 	progress->next_us = progress->started_us + DELAY_US;
 	return progress;
 }
 
-static void
-clear_line(WpProgress *progress)
+void
+wp_progress_clear(WpProgress *progress)
 {
 	if (progress->is_shown)
 		fputs("\r\033[K", stderr);
@@ -44,7 +42,7 @@ wp_progress_free(WpProgress *progress)
 {
 	if (!progress)
 		return;
-	clear_line(progress);
+	wp_progress_clear(progress);
 	g_free(progress);
 }
 
@@ -78,7 +76,7 @@ wp_progress_update(WpProgress *progress, guint64 done, guint64 total, guint64 co
 	double seconds = (double)(now_us - progress->started_us) / G_USEC_PER_SEC;
 	wp_format_count(amount, count);
 	wp_format_bytes(rate, (guint64)((double)done / seconds));
-	fprintf(stderr, "\r\033[K%s: ", progress->what);
+	fputs("\r\033[Kreading: ", stderr);
 	if (total && done <= total) {
 		wp_format_share(share, (double)done / (double)total);
 		double left_s = seconds * ((double)total / (double)MAX(done, 1) - 1);
@@ -94,8 +92,8 @@ wp_progress_update(WpProgress *progress, guint64 done, guint64 total, guint64 co
 void
 wp_progress_stage(WpProgress *progress, const char *what)
 {
-	progress->what = what;
-	if (!progress->is_on || g_get_monotonic_time() < progress->next_us || !is_foreground())
+	gint64 waited_us = g_get_monotonic_time() - progress->started_us;
+	if (!progress->is_on || waited_us < DELAY_US || !is_foreground())
 		return;
 	fprintf(stderr, "\r\033[K%s...", what);
 	fflush(stderr);

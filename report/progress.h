@@ -9,11 +9,14 @@
 
 typedef struct WpProgress WpProgress;
 
-/* (transfer full) WHAT is borrowed: "reading". With QUIET it never shows anything. */
-WpProgress *wp_progress_new(const char *what, gboolean quiet);
+/* (transfer full) With QUIET it never shows anything. */
+WpProgress *wp_progress_new(gboolean quiet);
 
-/* Clears the line. */
+/* Clears the line as well. */
 void wp_progress_free(WpProgress *progress);
+
+/* Clears the line: output follows. */
+void wp_progress_clear(WpProgress *progress);
 
 /*
  * DONE of TOTAL (0 = unknown) bytes are read, which held COUNT of UNIT. Cheap: looks at the clock now
@@ -22,7 +25,7 @@ void wp_progress_free(WpProgress *progress);
 void wp_progress_update(WpProgress *progress, guint64 done, guint64 total, guint64 count,
 			const char *unit);
 
-/* Names the next stage, which cannot tell how far it is. */
+/* The next stage is WHAT (borrowed), which cannot tell how far it is. */
 void wp_progress_stage(WpProgress *progress, const char *what);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpProgress, wp_progress_free)

@@ -440,6 +440,21 @@ add_pair(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointe
 	}
 }
 
+/* Of all packets, as the capture estimates it; where it does not, of TCP segments. */
+static double
+loss_share(const WpCounters *counters)
+{
+	double lost = (double)wp_counters_get(counters, WP_COUNT_LOST_PACKETS);
+	double seen = (double)wp_counters_get(counters, WP_COUNT_PACKETS) -
+		      (double)wp_counters_get(counters, WP_COUNT_PACKETS_FILTERED) -
+		      (double)wp_counters_get(counters, WP_COUNT_PACKETS_DOUBLED);
+	if (lost == 0 || seen <= 0) {
+		lost = (double)wp_counters_get(counters, WP_COUNT_LOST_SEGMENTS);
+		seen = (double)wp_counters_get(counters, WP_COUNT_SEGMENTS);
+	}
+	return seen > 0 ? lost / (seen + lost) : -1;
+}
+
 void
 wp_view_quality_fill(WpViewQuality *quality, const WpCounters *counters, const WpNodes *nodes)
 {
@@ -462,9 +477,7 @@ wp_view_quality_fill(WpViewQuality *quality, const WpCounters *counters, const W
 	PairTaker taker = { quality, nodes };
 	wp_counters_foreach_pair(counters, add_pair, &taker);
 
-	double lost = (double)wp_counters_get(counters, WP_COUNT_LOST_SEGMENTS);
-	double seen = (double)wp_counters_get(counters, WP_COUNT_SEGMENTS);
-	quality->loss_share = seen > 0 ? lost / (seen + lost) : -1;
+	quality->loss_share = loss_share(counters);
 }
 
 void

@@ -139,7 +139,7 @@ typedef struct {
 typedef struct {
 	guint32 n_counters;
 	WpViewCounter *counters; /* losses first, then notes, then facts */
-	double loss_share;       /* estimated, of TCP segments; negative = not known */
+	double loss_share;       /* packets missing, estimated; negative = not known */
 } WpViewQuality;
 
 /* How far the links can be trusted. */

@@ -184,5 +184,6 @@ wp_text_inspect(const WpInspection *inspection, const WpPage *page, WpOut *out)
 	write_protocols(inspection, page, out);
 	write_nodes(inspection, page, out);
 	write_flows(inspection, page, out);
-	wp_text_quality(&inspection->quality, page, out);
+	wp_text_quality(&inspection->quality, inspection->settings, inspection->n_settings, page,
+			out);
 }

@@ -597,8 +597,27 @@ write_facts(const WpViewQuality *quality, const WpPage *page, WpOut *out)
 		wp_text_paragraph(page, facts->str, 2, out);
 }
 
+/* What the trace says about itself, but for what the headline has said. */
+static void
+write_settings(const WpViewSetting *settings, guint n, const WpPage *page, WpOut *out)
+{
+	g_autoptr(GString) words = g_string_new(NULL);
+	for (guint i = 0; i < n; i++) {
+		if (strcmp(settings[i].key, "first-packet") == 0 ||
+		    strcmp(settings[i].key, "last-packet") == 0 ||
+		    strcmp(settings[i].key, "loss-share") == 0)
+			continue;
+		g_autofree char *key = wp_escape_terminal(settings[i].key, page->style.utf8);
+		g_autofree char *value = wp_escape_terminal(settings[i].value, page->style.utf8);
+		g_string_append_printf(words, "%s%s: %s", words->len ? "; " : "", key, value);
+	}
+	if (words->len)
+		wp_text_paragraph(page, words->str, 2, out);
+}
+
 void
-wp_text_quality(const WpViewQuality *quality, const WpPage *page, WpOut *out)
+wp_text_quality(const WpViewQuality *quality, const WpViewSetting *settings, guint n_settings,
+		const WpPage *page, WpOut *out)
 {
 	char share[WP_FORMAT_MAX];
 	gboolean has_loss = quality->n_counters && quality->counters[0].level == WP_VIEW_LOSS;
@@ -611,6 +630,7 @@ wp_text_quality(const WpViewQuality *quality, const WpPage *page, WpOut *out)
 			      wp_format_share(share, quality->loss_share));
 	write_losses(quality, page, out);
 	write_facts(quality, page, out);
+	write_settings(settings, n_settings, page, out);
 }
 
 static void
@@ -659,7 +679,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	write_totals(&text);
 	write_patterns(&text);
 	write_background(&text);
-	wp_text_quality(&view->quality, page, out);
+	wp_text_quality(&view->quality, view->settings, view->n_settings, page, out);
 	write_left_out(&text);
 	write_shared(&text);
 }

@@ -18,7 +18,8 @@ char *wp_text_when(gint64 begin_ns, gint64 end_ns);
 char *wp_text_inputs(const WpPage *page, const char *const *inputs, guint n);
 
 /* The part "Capture quality". */
-void wp_text_quality(const WpViewQuality *quality, const WpPage *page, WpOut *out);
+void wp_text_quality(const WpViewQuality *quality, const WpViewSetting *settings, guint n_settings,
+		     const WpPage *page, WpOut *out);
 
 /* The page of `inspect` (write-inspect.c). */
 void wp_text_inspect(const WpInspection *inspection, const WpPage *page, WpOut *out);

@@ -83,7 +83,7 @@ view_of(Made *made)
 	wp_sink_counters(wp_trace_sink(made->trace), counters, NULL);
 	wp_sink_setting(wp_trace_sink(made->trace), "input", "x.pcap", NULL);
 	wp_sink_end(wp_trace_sink(made->trace), NULL);
-	made->analysis = wp_analysis_new(made->trace, &made->options, TRUE, NULL);
+	made->analysis = wp_analysis_new(made->trace, &made->options, TRUE, NULL, NULL);
 	ck_assert_ptr_nonnull(made->analysis);
 	made->view = wp_view_new(made->analysis, &shown);
 	return made->view;
