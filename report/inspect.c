@@ -441,6 +441,6 @@ wp_inspector_finish(WpInspector *inspector, const char *partial)
 	finish_flows(inspector);
 	finish_protocols(inspector);
 	finish_nodes(inspector);
-	wp_view_quality_fill(&result->quality, inspector->counters, inspector->nodes);
+	wp_view_quality_fill(&result->quality, inspector->counters, inspector->nodes, NULL);
 	return result;
 }

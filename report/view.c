@@ -418,7 +418,16 @@ fill_facts(const Maker *maker)
 typedef struct {
 	WpViewQuality *quality;
 	const WpNodes *nodes;
+	const WpResolved *resolved;
 } PairTaker;
+
+static const char *
+pair_name(const PairTaker *taker, guint32 node)
+{
+	if (!taker->resolved)
+		return wp_nodes_key(taker->nodes, node);
+	return wp_resolved_node_name(taker->resolved, wp_resolved_node_of(taker->resolved, node));
+}
 
 /* The worst pairs are kept in order by insertion; the least falls off. */
 static void
@@ -435,8 +444,8 @@ add_pair(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointe
 			if (at < WP_VIEW_MAX_PAIRS)
 				row->pairs[at] = row->pairs[at - 1];
 		if (at < WP_VIEW_MAX_PAIRS)
-			row->pairs[at] = (WpViewPair){ wp_nodes_key(taker->nodes, sender),
-						       wp_nodes_key(taker->nodes, receiver), n };
+			row->pairs[at] = (WpViewPair){ pair_name(taker, sender),
+						       pair_name(taker, receiver), n };
 	}
 }
 
@@ -456,7 +465,8 @@ loss_share(const WpCounters *counters)
 }
 
 void
-wp_view_quality_fill(WpViewQuality *quality, const WpCounters *counters, const WpNodes *nodes)
+wp_view_quality_fill(WpViewQuality *quality, const WpCounters *counters, const WpNodes *nodes,
+		     const WpResolved *resolved)
 {
 	static const WpViewLevel levels[] = { [WP_SEVERITY_INFO] = WP_VIEW_FACT,
 					      [WP_SEVERITY_NOTE] = WP_VIEW_NOTE,
@@ -474,7 +484,7 @@ wp_view_quality_fill(WpViewQuality *quality, const WpCounters *counters, const W
 							 .level = (WpViewLevel)level,
 							 .count = count };
 		}
-	PairTaker taker = { quality, nodes };
+	PairTaker taker = { quality, nodes, resolved };
 	wp_counters_foreach_pair(counters, add_pair, &taker);
 
 	quality->loss_share = loss_share(counters);
@@ -510,7 +520,8 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	fill_operations(&maker);
 	fill_totals(&maker);
 	fill_links(&maker);
-	wp_view_quality_fill(&view->quality, wp_trace_counters(analysis->trace), maker.nodes);
+	wp_view_quality_fill(&view->quality, wp_trace_counters(analysis->trace), maker.nodes,
+			     analysis->resolved);
 	fill_shared(&maker);
 	return view;
 }

@@ -216,13 +216,17 @@ typedef struct {
 
 struct WpCounters;
 struct WpNodes;
+struct WpResolved;
 
 /* Widens a time span to the first and last packet, where the settings of the trace tell them. */
 void wp_view_widen(const WpViewSetting *settings, guint n, gint64 *begin_ns, gint64 *end_ns);
 
-/* Fills QUALITY; clear it with wp_view_quality_clear(). Text is borrowed from NODES. */
+/*
+ * Fills QUALITY; clear it with wp_view_quality_clear(). Pairs have the names of RESOLVED, or where that
+ * is NULL the keys of NODES; both are borrowed.
+ */
 void wp_view_quality_fill(WpViewQuality *quality, const struct WpCounters *counters,
-			  const struct WpNodes *nodes);
+			  const struct WpNodes *nodes, const struct WpResolved *resolved);
 void wp_view_quality_clear(WpViewQuality *quality);
 
 /* (transfer full) ANALYSIS (with patterns) and the texts of OPTIONS must outlive the view. */

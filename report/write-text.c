@@ -21,6 +21,9 @@
 /* Of the width of a page, what the tree of a pattern gets at least. */
 #define TREE_SHARE 0.4
 
+/* A smaller share of missing packets is told in its place, not on top. */
+#define MIN_LOSS 0.005
+
 /* Patterns with a smaller share of the time are left out behind the first few. */
 #define MIN_SHARE    0.01
 #define MIN_PATTERNS 3
@@ -161,6 +164,21 @@ write_selection(const Text *text)
 	if (partial)
 		wp_out_printf(text->out, "%sPARTIAL: %s%s\n", wp_style_red(&text->page->style),
 			      partial, wp_style_off(&text->page->style));
+}
+
+/* What is worth knowing before any number is believed. */
+static void
+write_warning(const Text *text)
+{
+	const WpViewQuality *quality = &text->view->quality;
+	char share[WP_FORMAT_MAX];
+	if (quality->loss_share < MIN_LOSS)
+		return;
+	g_autofree char *words = g_strdup_printf("CAREFUL: about %s of the packets are missing "
+						 "from this capture, and calls with them; "
+						 "see the capture quality below.",
+						 wp_format_share(share, quality->loss_share));
+	wp_text_paragraph(text->page, words, 0, text->out);
 }
 
 static void
@@ -625,8 +643,7 @@ wp_text_quality(const WpViewQuality *quality, const WpViewSetting *settings, gui
 	if (!has_loss)
 		wp_out_text(out, "  Nothing is known to be missing.\n");
 	if (quality->loss_share > 0)
-		wp_out_printf(out,
-			      "  Packets missing from the capture: about %s of TCP segments.\n",
+		wp_out_printf(out, "  About %s of the packets are missing from the capture.\n",
 			      wp_format_share(share, quality->loss_share));
 	write_losses(quality, page, out);
 	write_facts(quality, page, out);
@@ -675,6 +692,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 		write_trust(&text);
 	else
 		write_nothing(&text);
+	write_warning(&text);
 	write_operations(&text);
 	write_totals(&text);
 	write_patterns(&text);
