@@ -14,7 +14,10 @@
  * punctuation between them (dates, addresses, UUIDs) are one. Free text (spaces, bytes beyond ASCII, quotes,
  * mail addresses, titles of many words) is a value as a whole: it may be personal.
  *
- * The form of targets is that of RFC 3986 section 3: query, fragment and matrix parameters (section
+ * One script that serves every operation (a front controller: index.php?page=cart) names the operation in
+ * its query: there a parameter with one of the usual names and a plain word as its value stays.
+ *
+ * The form of targets is that of RFC 3986 section 3: any other query, fragment and matrix parameters (section
  * 3.3) are left out, percent-encoding is undone (section 2.1) but for "/" and "%".
  */
 #include "capture/label.h"
@@ -407,6 +410,72 @@ add_segments(Text *out, const char *path, gsize length)
 	return !length || path[length - 1] != '/' || text_add(out, "/", 1);
 }
 
+/* --- front controllers --- */
+
+/* The longest value that can name an operation; longer ones are text. */
+#define MAX_ROUTE 24
+
+static gboolean
+ends_with(const char *path, gsize length, const char *ending)
+{
+	gsize n = strlen(ending);
+	return length >= n && g_ascii_strncasecmp(path + length - n, ending, n) == 0;
+}
+
+static gboolean
+is_script(const char *path, gsize length)
+{
+	static const char *const endings[] = { ".php",  ".cgi", ".pl",  ".asp",
+					       ".aspx", ".jsp", ".dll", ".fcgi" };
+	for (gsize i = 0; i < G_N_ELEMENTS(endings); i++)
+		if (ends_with(path, length, endings[i]))
+			return TRUE;
+	return length <= 1;
+}
+
+static gboolean
+is_route_key(const char *key, gsize length)
+{
+	static const char *const keys[] = { "p",      "page",      "action", "act",  "route",
+					    "r",      "op",        "cmd",    "do",   "view",
+					    "mod",    "module",    "task",   "func", "method",
+					    "option", "controller" };
+	for (gsize i = 0; i < G_N_ELEMENTS(keys); i++)
+		if (strlen(keys[i]) == length && g_ascii_strncasecmp(key, keys[i], length) == 0)
+			return TRUE;
+	return FALSE;
+}
+
+/* A word: letters, and '_', '.', '-', '/' between them. */
+static gboolean
+is_route(const char *value, gsize length)
+{
+	for (gsize i = 0; i < length; i++)
+		if (!g_ascii_isalpha(value[i]) && (i == 0 || !strchr("_.-/", value[i])))
+			return FALSE;
+	return length > 0 && length <= MAX_ROUTE;
+}
+
+/* Appends the first parameter of QUERY that names an operation. */
+static void
+add_route(Text *out, const char *query, gsize length)
+{
+	while (length) {
+		gsize n = length_before(query, length, '&');
+		gsize key = length_before(query, n, '=');
+		if (key < n && is_route_key(query, key) && is_route(query + key + 1, n - key - 1)) {
+			if (out->n + n + 1 < out->size) {
+				text_add(out, "?", 1);
+				text_add(out, query, n);
+			}
+			return;
+		}
+		n = MIN(n + 1, length);
+		query += n;
+		length -= n;
+	}
+}
+
 gsize
 wp_label_path(const char *path, gsize length, char *buffer, gsize size)
 {
@@ -415,8 +484,9 @@ wp_label_path(const char *path, gsize length, char *buffer, gsize size)
 	Text out = { buffer, size - (sizeof more - 1), 0 };
 
 	skip_origin(&path, &length);
-	length = length_before(path, length, '?');
 	length = length_before(path, length, '#');
+	gsize n_query = length - length_before(path, length, '?');
+	length -= n_query;
 	if (length == 1 && path[0] == '*') {
 		text_add(&out, "*", 1);
 	} else if (!add_segments(&out, path, length)) {
@@ -425,6 +495,8 @@ wp_label_path(const char *path, gsize length, char *buffer, gsize size)
 	} else if (out.n == 0) {
 		text_add(&out, "/", 1);
 	}
+	if (n_query && is_script(path, length))
+		add_route(&out, path + length + 1, n_query - 1);
 	buffer[out.n] = '\0';
 	return out.n;
 }

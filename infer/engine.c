@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "infer/engine-nesting.h"
 #include "infer/engine-scoreboard.h"
 
 const WpEngine *const wp_engines[] = {
+	&wp_engine_nesting,
 	&wp_engine_scoreboard,
 	NULL,
 };

@@ -1,0 +1,324 @@
+/*
+ * The joint nesting engine: like the paper's algorithm it asks which call into a node caused each call
+ * out of it, but it answers for all calls of a node at once, and uses what the paper's scoreboard leaves
+ * aside: when the parent ended, which calls it made before and in which order, that a parent makes a
+ * certain number of them, that work may follow a reply, that a connection may serve one request alone.
+ * See nesting.h for its parts.
+ *
+ * Hosts are independent of each other. Calls with one candidate cost a sweep; only the others are
+ * searched.
+ */
+#include "infer/engine-nesting.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "infer/map.h"
+#include "infer/nesting.h"
+
+/* Spans of each host, into it and out of it: CSR lists in the order of spans. */
+typedef struct {
+	guint32 *first; /* by host, n_hosts + 1 */
+	guint32 *spans;
+} Lists;
+
+typedef struct {
+	guint32 host;
+	WpNestMark mark;
+} HostMark;
+
+/* What is known of a flow: who uses it, and when. */
+typedef struct {
+	guint32 flow;
+	guint32 host;
+	guint32 callee;
+	guint32 sender;  /* node of the trace */
+	gint64 first_ns; /* call */
+	gint64 open_ns;  /* first set-up before; WP_NO_TIME: none seen */
+	gint64 close_ns; /* last set-up after the first call */
+} Flow;
+
+typedef struct {
+	const WpResolved *resolved;
+	const WpSpan *spans;
+	guint32 n_spans;
+	guint32 n_hosts;
+	Lists incoming;
+	Lists outgoing;
+	GArray *marks; /* HostMark, by host and time */
+	WpLinks *links;
+	WpNestOptions options;
+} Engine;
+
+static gboolean
+takes_part(const WpSpan *span)
+{
+	return !(span->marks & WP_MARK_SETUP);
+}
+
+static guint32
+host_of(const WpSpan *span, gboolean incoming)
+{
+	return incoming ? span->callee_host : span->caller_host;
+}
+
+static void
+fill_lists(const Engine *engine, gboolean incoming, Lists *lists)
+{
+	lists->first = g_new0(guint32, engine->n_hosts + 1);
+	lists->spans = g_new(guint32, MAX(engine->n_spans, 1));
+	for (guint32 i = 0; i < engine->n_spans; i++)
+		if (takes_part(&engine->spans[i]))
+			lists->first[host_of(&engine->spans[i], incoming) + 1]++;
+	for (guint32 h = 0; h < engine->n_hosts; h++)
+		lists->first[h + 1] += lists->first[h];
+	g_autofree guint32 *next = g_memdup2(lists->first, (engine->n_hosts + 1) * sizeof(guint32));
+	for (guint32 i = 0; i < engine->n_spans; i++)
+		if (takes_part(&engine->spans[i]))
+			lists->spans[next[host_of(&engine->spans[i], incoming)]++] = i;
+}
+
+/* --- marks --- */
+
+/* (transfer full) The flows of the spans; NUMBERS: flow -> index. */
+static GArray *
+find_flows(const Engine *engine, WpMap *numbers)
+{
+	const WpRecord *records = wp_trace_records(wp_resolved_trace(engine->resolved));
+	GArray *flows = g_array_new(FALSE, FALSE, sizeof(Flow));
+
+	for (guint32 i = 0; i < engine->n_spans; i++) {
+		const WpSpan *span = &engine->spans[i];
+		const WpRecord *record = &records[span->call_record];
+		if (!record->flow || !takes_part(span) ||
+		    wp_map_number(numbers, record->flow) < flows->len)
+			continue;
+		Flow flow = { record->flow,  span->caller_host, span->callee, record->sender,
+			      span->call_ns, WP_NO_TIME,        WP_NO_TIME };
+		g_array_append_val(flows, flow);
+	}
+	return flows;
+}
+
+static void
+note_setup(Flow *flow, gint64 time_ns)
+{
+	if (time_ns > flow->first_ns)
+		flow->close_ns = time_ns;
+	else if (flow->open_ns == WP_NO_TIME)
+		flow->open_ns = time_ns;
+}
+
+static int
+compare_marks(gconstpointer a, gconstpointer b)
+{
+	const HostMark *x = a, *y = b;
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	if (x->mark.time_ns != y->mark.time_ns)
+		return x->mark.time_ns < y->mark.time_ns ? -1 : 1;
+	return x->mark.flow < y->mark.flow ? -1 : x->mark.flow > y->mark.flow;
+}
+
+/* Openings and closings of connections, from the set-up records of their callers. */
+static void
+find_marks(Engine *engine)
+{
+	const WpTrace *trace = wp_resolved_trace(engine->resolved);
+	const WpRecord *records = wp_trace_records(trace);
+	g_autoptr(WpMap) numbers = wp_map_new();
+	g_autoptr(GArray) flows = find_flows(engine, numbers);
+
+	for (gsize i = 0; i < wp_trace_n_records(trace); i++) {
+		const WpRecord *record = &records[i];
+		if (!(record->marks & WP_MARK_SETUP) || record->kind == WP_KIND_RETURN)
+			continue;
+		guint32 number = wp_map_find(numbers, record->flow);
+		if (number == WP_MAP_NONE)
+			continue;
+		Flow *flow = &g_array_index(flows, Flow, number);
+		if (flow->sender == record->sender)
+			note_setup(flow, record->begin_ns);
+	}
+	for (guint i = 0; i < flows->len; i++) {
+		const Flow *flow = &g_array_index(flows, Flow, i);
+		const gint64 times[] = { flow->open_ns, flow->close_ns };
+		for (gint closes = 0; closes < 2; closes++) {
+			HostMark mark = { flow->host,
+					  { times[closes], flow->flow, flow->callee, closes } };
+			if (times[closes] != WP_NO_TIME)
+				g_array_append_val(engine->marks, mark);
+		}
+	}
+	g_array_sort(engine->marks, compare_marks);
+}
+
+/* (transfer full) The marks of HOST. */
+static GArray *
+marks_of(const Engine *engine, guint32 host)
+{
+	GArray *marks = g_array_new(FALSE, FALSE, sizeof(WpNestMark));
+	guint low = 0, high = engine->marks->len;
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+		if (g_array_index(engine->marks, HostMark, middle).host < host)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < engine->marks->len; low++) {
+		const HostMark *mark = &g_array_index(engine->marks, HostMark, low);
+		if (mark->host != host)
+			break;
+		g_array_append_val(marks, mark->mark);
+	}
+	return marks;
+}
+
+/* --- links --- */
+
+static guint32
+words_for(const WpNestProblem *problem, const WpNestBundle *bundle)
+{
+	guint32 evidence = bundle->n_candidates > 1 ? WP_EVIDENCE_DELAY : WP_EVIDENCE_ONLY;
+	if (bundle->n > 1)
+		evidence |= WP_EVIDENCE_CONNECTION;
+	if (wp_nest_mode(problem, bundle, bundle->parent) != WP_NEST_INSIDE)
+		evidence |= WP_EVIDENCE_AFTER;
+	return evidence;
+}
+
+static void
+link_bundle(Engine *engine, const WpNestProblem *problem, guint32 number,
+	    const WpNestBelief *belief)
+{
+	const WpNestBundle *bundle = &problem->bundles[number];
+	if (bundle->parent == WP_NO_PARENT)
+		return;
+	for (guint32 i = 0; i < bundle->n; i++) {
+		guint32 span = problem->children[problem->bundle_children[bundle->first + i]].span;
+		if (span == WP_NO_SPAN)
+			continue;
+		WpLink *link = &engine->links->links[span];
+		link->parent = problem->parents[bundle->parent].span;
+		link->probability = (float)belief->probability;
+		link->n_candidates = bundle->n_candidates;
+		link->evidence = words_for(problem, bundle);
+		if (belief->runner_up != WP_NO_PARENT)
+			link->runner_up = problem->parents[belief->runner_up].span;
+	}
+}
+
+static void
+solve_host(Engine *engine, guint32 host)
+{
+	const Lists *in = &engine->incoming, *out = &engine->outgoing;
+	g_autoptr(GArray) marks = marks_of(engine, host);
+	WpNestHost own = { in->spans + in->first[host],
+			   in->first[host + 1] - in->first[host],
+			   out->spans + out->first[host],
+			   out->first[host + 1] - out->first[host],
+			   (const WpNestMark *)(const void *)marks->data,
+			   marks->len };
+	WpNestProblem *problem = wp_nest_problem_new(engine->resolved, &own, &engine->options);
+	if (!problem)
+		return;
+	g_autofree WpNestBelief *beliefs = g_new(WpNestBelief, MAX(problem->n_bundles, 1));
+	wp_nest_search(problem, beliefs);
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		link_bundle(engine, problem, b, &beliefs[b]);
+	wp_nest_problem_free(problem);
+}
+
+/* What has no parent: a root, for sure as far as this engine knows; or set-up. */
+static void
+mark_others(Engine *engine)
+{
+	for (guint32 i = 0; i < engine->n_spans; i++) {
+		WpLink *link = &engine->links->links[i];
+		if (link->evidence)
+			continue;
+		link->evidence =
+			takes_part(&engine->spans[i]) ? WP_EVIDENCE_ROOT : WP_EVIDENCE_SETUP;
+		if (link->evidence == WP_EVIDENCE_ROOT)
+			link->probability = 1;
+	}
+}
+
+static void
+options_init(void *options)
+{
+	*(WpNestingOptions *)options = (WpNestingOptions){ .after_ns = -1 };
+}
+
+static WpLinks *
+run(const WpResolved *resolved, const void *given, GError **error)
+{
+	const WpSpans *spans = wp_resolved_spans(resolved);
+	WpNestingOptions options;
+
+	(void)error; /* nothing in it can fail */
+	options_init(&options);
+	if (given)
+		options = *(const WpNestingOptions *)given;
+	Engine engine = { .resolved = resolved,
+			  .spans = spans->spans,
+			  .n_spans = spans->n,
+			  .links = wp_links_new(spans->n),
+			  .options = { .after_ns = options.after_ns,
+				       .skew_ns = options.skew_ns,
+				       .anneals = !options.no_noise,
+				       .by_connection = !options.no_connections } };
+	for (guint32 i = 0; i < spans->n; i++) {
+		guint32 host = MAX(spans->spans[i].caller_host, spans->spans[i].callee_host);
+		engine.n_hosts = MAX(engine.n_hosts, host + 1);
+	}
+	fill_lists(&engine, TRUE, &engine.incoming);
+	fill_lists(&engine, FALSE, &engine.outgoing);
+	engine.marks = g_array_new(FALSE, FALSE, sizeof(HostMark));
+	find_marks(&engine);
+	for (guint32 host = 0; host < engine.n_hosts; host++)
+		solve_host(&engine, host);
+	mark_others(&engine);
+	wp_links_cut_cycles(engine.links);
+	wp_links_mark_unseen(engine.links, resolved);
+	g_array_unref(engine.marks);
+	g_free(engine.incoming.first);
+	g_free(engine.incoming.spans);
+	g_free(engine.outgoing.first);
+	g_free(engine.outgoing.spans);
+	return engine.links;
+}
+
+static const WpEngineOption options[] = {
+	{ "nesting-skew", WP_OPTION_DURATION, offsetof(WpNestingOptions, skew_ns), 0, 3600e9,
+	  "a call may begin so much before its parent, or end after it" },
+	{ "after-reply", WP_OPTION_DURATION, offsetof(WpNestingOptions, after_ns), 0, 3600e9,
+	  "work may begin so long after the reply that caused it (default: learned)" },
+	{ "no-noise", WP_OPTION_FLAG, offsetof(WpNestingOptions, no_noise), 0, 1,
+	  "skip the noisy rounds: faster, a little less right at load" },
+	{ "no-connections", WP_OPTION_FLAG, offsetof(WpNestingOptions, no_connections), 0, 1,
+	  "do not take the life of a connection as evidence" },
+	{ NULL, WP_OPTION_FLAG, 0, 0, 0, NULL },
+};
+
+static gboolean
+applies(const WpResolved *resolved)
+{
+	const WpSpans *spans = wp_resolved_spans(resolved);
+
+	for (guint32 i = 0; i < spans->n; i++)
+		if (wp_span_is_paired(&spans->spans[i]))
+			return TRUE;
+	return FALSE;
+}
+
+const WpEngine wp_engine_nesting = {
+	.name = "nesting",
+	.summary = "joint assignment of all calls of a node: delays, plans, connections",
+	.options = options,
+	.options_size = sizeof(WpNestingOptions),
+	.options_init = options_init,
+	.applies = applies,
+	.run = run,
+};

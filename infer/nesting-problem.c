@@ -1,0 +1,565 @@
+/*
+ * The problem of one host: who may have caused whom. Parents are the calls into it that returned;
+ * children what it sends. Calls of one connection are bundled where connections are opened for one
+ * request: then all of it has one parent.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/map.h"
+#include "infer/nesting.h"
+
+/* Labels seen less often than this by a node tell nothing of their own. */
+#define MIN_LABEL_COUNT 8
+
+/* Candidates kept a bundle: the last to begin. Bounds work at absurd loads. */
+#define MAX_CANDIDATES 512
+
+/* Work after a reply begins within this much, and within three times what requests take. */
+#define MAX_AFTER_NS   300e6
+#define AFTER_SLACK_NS 2e6
+
+/* Connections are bundled where at least so many, and this share of them, fit inside a parent. */
+#define MIN_CONNECTIONS 5
+#define MIN_FITTING     0.95
+
+typedef struct {
+	const WpResolved *resolved;
+	const WpSpan *spans;
+	WpNestProblem *problem;
+	guint32 *flows;   /* by child; 0 = unknown */
+	guint32 *callees; /* by child */
+} Builder;
+
+/* --- classes and types --- */
+
+/* Numbers (node, label), labels that are rare folded into one. */
+static guint32
+number_kinds(const WpSpan *spans, const guint32 *list, guint32 n, gboolean callers,
+	     guint32 *out_numbers)
+{
+	g_autoptr(WpMap) counts = wp_map_new();
+	g_autoptr(WpMap) numbers = wp_map_new();
+
+	for (guint32 i = 0; i < n; i++) {
+		const WpSpan *span = &spans[list[i]];
+		guint32 node = callers ? span->caller : span->callee;
+		++*wp_map_at(counts, wp_map_key(node, span->label), 0);
+	}
+	for (guint32 i = 0; i < n; i++) {
+		const WpSpan *span = &spans[list[i]];
+		guint32 node = callers ? span->caller : span->callee;
+		guint32 label = span->label;
+		if (wp_map_find(counts, wp_map_key(node, label)) < MIN_LABEL_COUNT)
+			label = G_MAXUINT32;
+		/* A child without a return tells nothing by its end: a type of its own. */
+		guint32 has_end = callers || wp_span_is_paired(span);
+		out_numbers[i] = wp_map_number(numbers, wp_map_key(node * 2 + has_end, label));
+	}
+	return wp_map_count(numbers);
+}
+
+static void
+add_parents(Builder *builder, const guint32 *incoming, guint32 n)
+{
+	WpNestProblem *problem = builder->problem;
+	g_autofree guint32 *list = g_new(guint32, MAX(n, 1));
+	guint32 n_list = 0;
+
+	for (guint32 i = 0; i < n; i++)
+		if (wp_span_is_paired(&builder->spans[incoming[i]]))
+			list[n_list++] = incoming[i];
+	g_autofree guint32 *classes = g_new(guint32, MAX(n_list, 1));
+	problem->n_classes = number_kinds(builder->spans, list, n_list, TRUE, classes);
+	problem->parents = g_new0(WpNestParent, MAX(n_list, 1));
+	problem->n_parents = n_list;
+	for (guint32 i = 0; i < n_list; i++) {
+		const WpSpan *span = &builder->spans[list[i]];
+		problem->parents[i] = (WpNestParent){ .begin_ns = span->call_ns,
+						      .end_ns = span->return_ns,
+						      .span = list[i],
+						      .class = classes[i] };
+	}
+}
+
+static guint32
+flow_of(const Builder *builder, const WpSpan *span)
+{
+	return wp_trace_records(wp_resolved_trace(builder->resolved))[span->call_record].flow;
+}
+
+/* The type of a mark of CALLEE, behind those of calls. */
+static guint32
+mark_type(WpMap *numbers, guint32 n_types, const WpNestMark *mark)
+{
+	return n_types + wp_map_number(numbers, wp_map_key(mark->callee, mark->closes));
+}
+
+/* Calls and marks, merged by time. */
+static void
+add_children(Builder *builder, const WpNestHost *host)
+{
+	WpNestProblem *problem = builder->problem;
+	guint32 n = host->n_outgoing + host->n_marks, call = 0, mark = 0;
+	g_autofree guint32 *types = g_new(guint32, MAX(host->n_outgoing, 1));
+	g_autoptr(WpMap) mark_types = wp_map_new();
+	guint32 n_types =
+		number_kinds(builder->spans, host->outgoing, host->n_outgoing, FALSE, types);
+
+	problem->children = g_new0(WpNestChild, n);
+	problem->n_children = n;
+	builder->flows = g_new(guint32, n);
+	builder->callees = g_new(guint32, n);
+	for (guint32 i = 0; i < n; i++) {
+		const WpSpan *span =
+			call < host->n_outgoing ? &builder->spans[host->outgoing[call]] : NULL;
+		const WpNestMark *other = mark < host->n_marks ? &host->marks[mark] : NULL;
+		if (other && (!span || other->time_ns < span->call_ns)) {
+			guint32 type = mark_type(mark_types, n_types, other);
+			problem->children[i] = (WpNestChild){ other->time_ns, other->time_ns,
+							      WP_NO_SPAN, type, 0 };
+			builder->flows[i] = other->flow;
+			builder->callees[i] = other->callee;
+			mark++;
+		} else {
+			problem->children[i] =
+				(WpNestChild){ span->call_ns, wp_span_end_ns(span),
+					       host->outgoing[call], types[call], 0 };
+			builder->flows[i] = flow_of(builder, span);
+			builder->callees[i] = span->callee;
+			call++;
+		}
+	}
+	problem->n_types = n_types + wp_map_count(mark_types);
+}
+
+/* --- bundles --- */
+
+/* For each parent the latest end of it and all that began before it. (transfer full) */
+static gint64 *
+latest_ends(const WpNestProblem *problem)
+{
+	gint64 *ends = g_new(gint64, MAX(problem->n_parents, 1));
+	gint64 latest = G_MININT64;
+	for (guint32 i = 0; i < problem->n_parents; i++) {
+		latest = MAX(latest, problem->parents[i].end_ns);
+		ends[i] = latest;
+	}
+	return ends;
+}
+
+/* TRUE where some parent encloses BEGIN_NS .. END_NS. */
+static gboolean
+fits_somewhere(const WpNestProblem *problem, const gint64 *ends, gint64 begin_ns, gint64 end_ns)
+{
+	guint32 low = 0, high = problem->n_parents;
+	while (low < high) {
+		guint32 middle = low + (high - low) / 2;
+		if (problem->parents[middle].begin_ns <= begin_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && ends[low - 1] >= end_ns;
+}
+
+typedef struct {
+	gint64 begin_ns;
+	gint64 end_ns;
+	guint32 callee;
+	guint32 n;
+	guint32 bundle;
+	gboolean fits; /* inside some parent */
+} Connection;
+
+/* (transfer full) The connections of the children; OUT_OF: the connection of each child. */
+static GArray *
+find_connections(const Builder *builder, guint32 *out_of)
+{
+	const WpNestProblem *problem = builder->problem;
+	GArray *connections = g_array_new(FALSE, FALSE, sizeof(Connection));
+	g_autoptr(WpMap) by_flow = wp_map_new();
+
+	for (guint32 i = 0; i < problem->n_children; i++) {
+		const WpNestChild *child = &problem->children[i];
+		guint32 flow = builder->flows[i];
+		guint32 number = connections->len;
+		if (flow)
+			number = *wp_map_at(by_flow, flow, number);
+		if (number == connections->len) {
+			Connection fresh = { .begin_ns = child->begin_ns,
+					     .end_ns = child->end_ns,
+					     .callee = builder->callees[i],
+					     .bundle = WP_MAP_NONE };
+			g_array_append_val(connections, fresh);
+		}
+		Connection *connection = &g_array_index(connections, Connection, number);
+		connection->end_ns = MAX(connection->end_ns, child->end_ns);
+		connection->n++;
+		out_of[i] = number;
+	}
+	return connections;
+}
+
+/* By callee: whether connections to it usually live inside one request. (transfer full) */
+static WpMap *
+find_bundled_callees(const WpNestProblem *problem, GArray *connections)
+{
+	g_autofree gint64 *ends = latest_ends(problem);
+	g_autoptr(WpMap) several = wp_map_new();
+	g_autoptr(WpMap) fitting = wp_map_new();
+	WpMap *bundled = wp_map_new();
+
+	for (guint i = 0; i < connections->len; i++) {
+		Connection *c = &g_array_index(connections, Connection, i);
+		c->fits = fits_somewhere(problem, ends, c->begin_ns, c->end_ns);
+		if (c->n < 2)
+			continue;
+		++*wp_map_at(several, c->callee, 0);
+		*wp_map_at(fitting, c->callee, 0) += c->fits;
+	}
+	for (guint i = 0; i < connections->len; i++) {
+		guint32 callee = g_array_index(connections, Connection, i).callee;
+		guint32 n = wp_map_find(several, callee);
+		if (n != WP_MAP_NONE && n >= MIN_CONNECTIONS &&
+		    wp_map_find(fitting, callee) >= MIN_FITTING * n)
+			wp_map_at(bundled, callee, 1);
+	}
+	return bundled;
+}
+
+/*
+ * Sets the bundle of each child and drops marks of connections that are not bundled; returns how many
+ * bundles there are.
+ */
+static guint32
+assign_bundles(Builder *builder)
+{
+	WpNestProblem *problem = builder->problem;
+	g_autofree guint32 *of = g_new(guint32, problem->n_children);
+	g_autoptr(GArray) connections = find_connections(builder, of);
+	g_autoptr(WpMap) bundled = find_bundled_callees(problem, connections);
+	guint32 n = 0, kept = 0;
+
+	for (guint32 i = 0; i < problem->n_children; i++) {
+		Connection *c = &g_array_index(connections, Connection, of[i]);
+		gboolean joins = problem->options->by_connection && c->fits &&
+				 wp_map_find(bundled, c->callee) != WP_MAP_NONE;
+		if (!joins && problem->children[i].span == WP_NO_SPAN)
+			continue;
+		if (!joins || c->bundle == WP_MAP_NONE)
+			c->bundle = n++;
+		problem->children[kept] = problem->children[i];
+		problem->children[kept++].bundle = c->bundle;
+	}
+	problem->n_children = kept;
+	return n;
+}
+
+static void
+fill_bundles(WpNestProblem *problem)
+{
+	problem->bundles = g_new0(WpNestBundle, MAX(problem->n_bundles, 1));
+	problem->bundle_children = g_new(guint32, MAX(problem->n_children, 1));
+	for (guint32 i = 0; i < problem->n_children; i++)
+		problem->bundles[problem->children[i].bundle].n++;
+	guint32 at = 0;
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		problem->bundles[b].first = at;
+		problem->bundles[b].parent = WP_NO_PARENT;
+		at += problem->bundles[b].n;
+		problem->bundles[b].n = 0;
+	}
+	for (guint32 i = 0; i < problem->n_children; i++) {
+		WpNestBundle *bundle = &problem->bundles[problem->children[i].bundle];
+		problem->bundle_children[bundle->first + bundle->n++] = i;
+	}
+}
+
+/* Numbers the sequences of types. */
+static void
+number_bundle_kinds(WpNestProblem *problem)
+{
+	g_autoptr(WpMap) steps = wp_map_new();
+	g_autoptr(WpMap) kinds = wp_map_new();
+
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		WpNestBundle *bundle = &problem->bundles[b];
+		guint32 sequence = 0; /* the number of the sequence so far; 0 = empty */
+		for (guint32 i = 0; i < bundle->n; i++) {
+			guint32 child = problem->bundle_children[bundle->first + i];
+			guint64 key = wp_map_key(sequence, problem->children[child].type);
+			sequence = wp_map_number(steps, key) + 1;
+		}
+		bundle->kind = wp_map_number(kinds, sequence);
+	}
+	problem->n_kinds = wp_map_count(kinds);
+}
+
+/* --- candidates --- */
+
+static gint64
+bundle_begin(const WpNestProblem *problem, const WpNestBundle *bundle)
+{
+	return problem->children[problem->bundle_children[bundle->first]].begin_ns;
+}
+
+static gint64
+bundle_end(const WpNestProblem *problem, const WpNestBundle *bundle)
+{
+	gint64 end_ns = G_MININT64;
+	for (guint32 i = 0; i < bundle->n; i++) {
+		guint32 child = problem->bundle_children[bundle->first + i];
+		end_ns = MAX(end_ns, problem->children[child].end_ns);
+	}
+	return end_ns;
+}
+
+static WpNestMode
+mode_of(const WpNestParent *parent, gint64 begin_ns, gint64 end_ns, gint64 skew_ns)
+{
+	if (end_ns <= parent->end_ns + skew_ns)
+		return WP_NEST_INSIDE;
+	return begin_ns <= parent->end_ns ? WP_NEST_ACROSS : WP_NEST_AFTER;
+}
+
+WpNestMode
+wp_nest_mode(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 parent)
+{
+	return mode_of(&problem->parents[parent], bundle_begin(problem, bundle),
+		       bundle_end(problem, bundle), problem->options->skew_ns);
+}
+
+static gboolean
+holds_span(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 span)
+{
+	for (guint32 i = 0; i < bundle->n; i++)
+		if (problem->children[problem->bundle_children[bundle->first + i]].span == span)
+			return TRUE;
+	return FALSE;
+}
+
+typedef struct {
+	const WpNestProblem *problem;
+	WpNestPairFunc func;
+	gpointer data;
+	guint32 *active; /* parents that may still have children, by begin */
+	guint32 n_active;
+	guint32 next; /* parent */
+} Sweep;
+
+static void
+meet_parents(Sweep *sweep, guint32 number, gint64 shift_ns)
+{
+	const WpNestProblem *problem = sweep->problem;
+	const WpNestBundle *bundle = &problem->bundles[number];
+	gint64 skew_ns = problem->options->skew_ns, kept_ns = MAX(problem->after_ns, skew_ns);
+	gint64 begin_ns = bundle_begin(problem, bundle) + shift_ns;
+	gint64 end_ns = bundle_end(problem, bundle) + shift_ns;
+	guint32 kept = 0;
+
+	while (sweep->next < problem->n_parents &&
+	       problem->parents[sweep->next].begin_ns <= begin_ns + skew_ns)
+		sweep->active[sweep->n_active++] = sweep->next++;
+	for (guint32 i = 0; i < sweep->n_active; i++) {
+		guint32 at = sweep->active[i];
+		const WpNestParent *parent = &problem->parents[at];
+		if (parent->end_ns + kept_ns < begin_ns)
+			continue;
+		sweep->active[kept++] = at;
+		WpNestMode mode = mode_of(parent, begin_ns, end_ns, skew_ns);
+		if ((mode && problem->after_ns == 0) || holds_span(problem, bundle, parent->span))
+			continue;
+		sweep->func(number, at, begin_ns - parent->begin_ns, parent->end_ns - end_ns, mode,
+			    sweep->data);
+	}
+	sweep->n_active = kept;
+}
+
+/*
+ * Shifted bundles that leave the time of all bundles come back at its other end, so that as many meet
+ * parents as unshifted.
+ */
+void
+wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, WpNestPairFunc func,
+		     gpointer data)
+{
+	g_autofree guint32 *active = g_new(guint32, MAX(problem->n_parents, 1));
+	Sweep sweep = { problem, func, data, active, 0, 0 };
+	guint32 n = problem->n_bundles, first = 0;
+
+	if (n == 0)
+		return;
+	gint64 begin_ns = bundle_begin(problem, &problem->bundles[0]);
+	gint64 span_ns = bundle_begin(problem, &problem->bundles[n - 1]) - begin_ns + 1;
+	gint64 shift = shift_ns < 0 ? shift_ns + span_ns : shift_ns;
+	while (first < n &&
+	       bundle_begin(problem, &problem->bundles[first]) + shift < begin_ns + span_ns)
+		first++;
+	for (guint32 b = first; b < n; b++)
+		meet_parents(&sweep, b, shift - span_ns);
+	for (guint32 b = 0; b < first; b++)
+		meet_parents(&sweep, b, shift);
+}
+
+static void
+add_candidate(guint32 bundle, guint32 parent, gint64 begin_gap_ns, gint64 end_gap_ns,
+	      WpNestMode mode, gpointer data)
+{
+	GArray *candidates = data;
+	WpNestCandidate candidate = { parent, mode };
+	g_array_append_val(candidates, candidate);
+}
+
+typedef struct {
+	WpNestProblem *problem;
+	GArray *candidates;
+} CandidateData;
+
+static void
+count_candidate(guint32 bundle, guint32 parent, gint64 begin_gap_ns, gint64 end_gap_ns,
+		WpNestMode mode, gpointer data)
+{
+	CandidateData *self = data;
+	self->problem->bundles[bundle].n_candidates++;
+	add_candidate(bundle, parent, begin_gap_ns, end_gap_ns, mode, self->candidates);
+}
+
+static void
+find_candidates(WpNestProblem *problem)
+{
+	CandidateData data = { problem, g_array_new(FALSE, FALSE, sizeof(WpNestCandidate)) };
+	wp_nest_foreach_pair(problem, 0, count_candidate, &data);
+	guint32 at = 0;
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		WpNestBundle *bundle = &problem->bundles[b];
+		guint32 n = bundle->n_candidates;
+		bundle->first_candidate = at;
+		at += n;
+		if (n > MAX_CANDIDATES) {
+			bundle->first_candidate += n - MAX_CANDIDATES;
+			bundle->n_candidates = MAX_CANDIDATES;
+		}
+	}
+	problem->n_candidates = data.candidates->len;
+	problem->candidates = (WpNestCandidate *)(void *)g_array_free(data.candidates, FALSE);
+}
+
+gint
+wp_nest_find_candidate(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 parent)
+{
+	gint low = 0, high = (gint)bundle->n_candidates - 1;
+	const WpNestCandidate *candidates = problem->candidates + bundle->first_candidate;
+	while (low <= high) {
+		gint middle = (low + high) / 2;
+		if (candidates[middle].parent == parent)
+			return middle;
+		if (candidates[middle].parent < parent)
+			low = middle + 1;
+		else
+			high = middle - 1;
+	}
+	return -1;
+}
+
+static void
+add_child(WpNestParent *parent, guint32 child)
+{
+	if (parent->n == parent->n_allocated) {
+		parent->n_allocated = MAX(4, parent->n_allocated * 2);
+		parent->children = g_renew(guint32, parent->children, parent->n_allocated);
+	}
+	parent->children[parent->n++] = child;
+}
+
+void
+wp_nest_hang_children(WpNestProblem *problem)
+{
+	for (guint32 p = 0; p < problem->n_parents; p++)
+		problem->parents[p].n = 0;
+	for (guint32 i = 0; i < problem->n_children; i++) {
+		guint32 parent = problem->bundles[problem->children[i].bundle].parent;
+		if (parent != WP_NO_PARENT)
+			add_child(&problem->parents[parent], i);
+	}
+}
+
+/* --- scales --- */
+
+static int
+compare_times(gconstpointer a, gconstpointer b)
+{
+	gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* How long after a parent's end its work may begin. */
+static gint64
+learn_after(const WpNestProblem *problem)
+{
+	if (problem->options->after_ns >= 0)
+		return problem->options->after_ns;
+	if (problem->n_parents == 0)
+		return 0;
+	g_autofree gint64 *lengths = g_new(gint64, problem->n_parents);
+	for (guint32 i = 0; i < problem->n_parents; i++)
+		lengths[i] = problem->parents[i].end_ns - problem->parents[i].begin_ns;
+	qsort(lengths, problem->n_parents, sizeof lengths[0], compare_times);
+	double p90 = (double)lengths[(guint64)problem->n_parents * 9 / 10];
+	return (gint64)MIN(MAX_AFTER_NS, 3 * p90 + AFTER_SLACK_NS);
+}
+
+/* 20 us, or half the clock's tick where that is coarser: the greatest common divisor of all times. */
+static double
+learn_grain(const WpNestProblem *problem)
+{
+	gint64 tick_ns = 0;
+	for (guint32 i = 1; i < problem->n_children && tick_ns != 1; i++) {
+		gint64 a = problem->children[i].begin_ns - problem->children[0].begin_ns;
+		while (a) {
+			gint64 rest = tick_ns % a;
+			tick_ns = a;
+			a = rest;
+		}
+	}
+	return MAX(20e3, (double)tick_ns / 2);
+}
+
+WpNestProblem *
+wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
+		    const WpNestOptions *options)
+{
+	if (host->n_outgoing == 0 || host->n_incoming == 0)
+		return NULL;
+	WpNestProblem *problem = g_new0(WpNestProblem, 1);
+	Builder builder = { .resolved = resolved,
+			    .spans = wp_resolved_spans(resolved)->spans,
+			    .problem = problem };
+	problem->options = options;
+	add_parents(&builder, host->incoming, host->n_incoming);
+	add_children(&builder, host);
+	problem->n_bundles = assign_bundles(&builder);
+	g_free(builder.flows);
+	g_free(builder.callees);
+	fill_bundles(problem);
+	number_bundle_kinds(problem);
+	problem->after_ns = learn_after(problem);
+	problem->grain_ns = learn_grain(problem);
+	find_candidates(problem);
+	return problem;
+}
+
+void
+wp_nest_problem_free(WpNestProblem *problem)
+{
+	if (!problem)
+		return;
+	for (guint32 i = 0; i < problem->n_parents; i++)
+		g_free(problem->parents[i].children);
+	g_free(problem->parents);
+	g_free(problem->children);
+	g_free(problem->bundles);
+	g_free(problem->bundle_children);
+	g_free(problem->candidates);
+	g_free(problem);
+}

@@ -1,0 +1,164 @@
+/*
+ * Inside of the nesting engine (engine-nesting.c): the problem of one host, and the parts that solve
+ * it. Nobody else includes this.
+ *
+ * A host B receives calls (parents) and sends calls (children). Which parent caused which child is one
+ * joint question: every child has one parent, a parent makes its calls in an order that repeats from
+ * request to request, and its reply comes after them.
+ *
+ *     parents   |------ p1 --------|        class of a parent: who called, and what
+ *                  |------- p2 ---------|
+ *     children     |-c1-|  |-c2-|           type of a child: who is called, and what
+ *                      |-c3-| |--c4--|
+ *
+ *   nesting-problem.c   spans -> parents, children, bundles, candidates
+ *   nesting-start.c     a first answer: delays that stand out against a time-shifted null
+ *   timeline.c          how likely a parent with given children is: plans and delays, learned
+ *   nesting-search.c    moves that make the whole likelier; the probability of each link
+ *
+ * All times are ns. All numbers (parents, children, ...) are indices of one problem.
+ */
+#ifndef WP_INFER_NESTING_H
+#define WP_INFER_NESTING_H
+
+#include <glib.h>
+
+#include "infer/resolve.h"
+
+#define WP_NO_PARENT G_MAXUINT32
+
+/* How a child lies to a parent. */
+typedef enum {
+	WP_NEST_INSIDE, /* the parent encloses it */
+	WP_NEST_ACROSS, /* it begins inside and ends after the parent */
+	WP_NEST_AFTER,  /* it begins after the parent has ended: work after the reply */
+	WP_NEST_N_MODES
+} WpNestMode;
+
+typedef struct {
+	gint64 begin_ns;
+	gint64 end_ns;
+	guint32 span;
+	guint32 class;
+	guint32 *children; /* by begin_ns; owned */
+	guint32 n;
+	guint32 n_allocated;
+	double score; /* log likelihood of its timeline */
+} WpNestParent;
+
+/*
+ * The opening or closing of a connection, as far as set-up exchanges show it (login, quit): of a
+ * connection that serves one request it tells when that request began or ended its use.
+ */
+typedef struct {
+	gint64 time_ns;
+	guint32 flow;
+	guint32 callee;
+	gboolean closes;
+} WpNestMark;
+
+typedef struct {
+	gint64 begin_ns;
+	gint64 end_ns; /* begin_ns where it has no return */
+	guint32 span;  /* WP_NO_SPAN: a mark */
+	guint32 type;
+	guint32 bundle;
+} WpNestChild;
+
+/* Calls that have the same parent whatever it is: one call, or all calls of a connection. */
+typedef struct {
+	guint32 first; /* into bundle_children */
+	guint32 n;
+	guint32 kind; /* bundles of one kind may be swapped: same types in the same order */
+	guint32 first_candidate;
+	guint32 n_candidates;
+	guint32 parent; /* WP_NO_PARENT: none */
+} WpNestBundle;
+
+typedef struct {
+	guint32 parent;
+	guint8 mode; /* WpNestMode */
+} WpNestCandidate;
+
+typedef struct {
+	gint64 after_ns;        /* children may begin so long after the parent's end; -1: learned */
+	gint64 skew_ns;         /* clocks may differ by so much */
+	gboolean anneals;       /* noisy rounds first */
+	gboolean by_connection; /* bundle connections whose life lies inside one parent */
+} WpNestOptions;
+
+typedef struct {
+	const WpNestOptions *options;
+	WpNestParent *parents; /* by begin_ns */
+	guint32 n_parents;
+	WpNestChild *children; /* by begin_ns */
+	guint32 n_children;
+	WpNestBundle *bundles; /* by begin of their first child */
+	guint32 n_bundles;
+	guint32 *bundle_children;
+	WpNestCandidate *candidates; /* of each bundle by parent */
+	guint32 n_candidates;
+	guint32 n_classes;
+	guint32 n_types;
+	guint32 n_kinds;
+	gint64 after_ns; /* the window of WP_NEST_AFTER */
+	double grain_ns; /* delays below it are all alike: clock tick, scheduling */
+} WpNestProblem;
+
+/* What a host receives and sends, and its connections' marks: each by time. */
+typedef struct {
+	const guint32 *incoming; /* spans */
+	guint32 n_incoming;
+	const guint32 *outgoing; /* spans */
+	guint32 n_outgoing;
+	const WpNestMark *marks;
+	guint32 n_marks;
+} WpNestHost;
+
+/* (transfer full) The problem of a host; NULL where it sends no calls or receives none. */
+WpNestProblem *wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
+				   const WpNestOptions *options);
+void wp_nest_problem_free(WpNestProblem *problem);
+
+/* Sets the children of each parent from the parents of the bundles. */
+void wp_nest_hang_children(WpNestProblem *problem);
+
+/* Where BUNDLE would lie to PARENT. */
+WpNestMode wp_nest_mode(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 parent);
+
+/* Index of PARENT among the candidates of BUNDLE, or -1. */
+gint wp_nest_find_candidate(const WpNestProblem *problem, const WpNestBundle *bundle,
+			    guint32 parent);
+
+/*
+ * Calls FUNC for each pair of a bundle, shifted by SHIFT_NS, and a parent it may belong to. |SHIFT_NS| is
+ * less than the time between the first bundle and the last.
+ */
+typedef void (*WpNestPairFunc)(guint32 bundle, guint32 parent, gint64 begin_gap_ns,
+			       gint64 end_gap_ns, WpNestMode mode, gpointer data);
+void wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, WpNestPairFunc func,
+			  gpointer data);
+
+/* First answers (nesting-start.c). */
+typedef struct WpNestStart WpNestStart;
+
+/* (transfer full) Counts delays against the null. */
+WpNestStart *wp_nest_start_new(WpNestProblem *problem);
+void wp_nest_start_free(WpNestStart *start);
+
+/* Sets the parent of each bundle that has candidates, after ROUNDS of soft assignment. */
+void wp_nest_start_assign(WpNestStart *start, guint rounds);
+
+/* Drops candidates in modes that the present answer does not use. */
+void wp_nest_start_drop_modes(WpNestStart *start);
+
+/* Of the answer: probability of the bundle's parent, and the next best (WP_NO_PARENT: none). */
+typedef struct {
+	double probability;
+	guint32 runner_up;
+} WpNestBelief;
+
+/* Finds the answer, and says how sure it is of each bundle (OUT_BELIEFS: n_bundles). */
+void wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs);
+
+#endif
