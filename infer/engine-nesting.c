@@ -316,6 +316,7 @@ applies(const WpResolved *resolved)
 const WpEngine wp_engine_nesting = {
 	.name = "nesting",
 	.summary = "joint assignment of all calls of a node: delays, plans, connections",
+	.has_odds = TRUE,
 	.options = options,
 	.options_size = sizeof(WpNestingOptions),
 	.options_init = options_init,

@@ -30,6 +30,7 @@ typedef struct {
 typedef struct {
 	const char *name;
 	const char *summary;
+	gboolean has_odds; /* its probabilities can be counted on: 90 % means 9 of 10 are right */
 
 	const WpEngineOption *options; /* NULL-name-ended; may be NULL */
 	gsize options_size;

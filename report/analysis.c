@@ -137,6 +137,7 @@ declare_choice(WpOptions *parser, WpAnalysisOptions *options)
 void
 wp_analysis_declare(WpOptions *parser, WpAnalysisOptions *options, gboolean selects)
 {
+	options->parser = parser;
 	wp_resolve_options_init(&options->resolve);
 	options->engine_options = g_ptr_array_new_with_free_func(g_free);
 	options->engine_tables = g_ptr_array_new_with_free_func(g_free);
@@ -158,9 +159,38 @@ wp_analysis_options_clear(WpAnalysisOptions *options)
 	g_clear_pointer(&options->engine_table, g_free);
 }
 
+static gboolean
+has_option(const WpEngine *engine, const char *name)
+{
+	for (const WpEngineOption *o = engine->options; o && o->name; o++)
+		if (strcmp(o->name, name) == 0)
+			return TRUE;
+	return FALSE;
+}
+
+/* Options of another engine would do nothing. "auto" is the first engine, wherever anything can be inferred. */
+static gboolean
+check_engine(const WpAnalysisOptions *options, GError **error)
+{
+	const WpEngine *chosen = wp_engines[options->engine ? options->engine - 1 : 0];
+	for (const WpEngine *const *e = wp_engines; *e; e++)
+		for (const WpEngineOption *o = (*e)->options; o && o->name; o++)
+			if (wp_options_given(options->parser, o->name) &&
+			    !has_option(chosen, o->name)) {
+				g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+					    "--%s is an option of the engine %s, but the engine is "
+					    "%s\nadd --engine %s",
+					    o->name, (*e)->name, chosen->name, (*e)->name);
+				return FALSE;
+			}
+	return TRUE;
+}
+
 gboolean
 wp_analysis_check(const WpAnalysisOptions *options, GError **error)
 {
+	if (!check_engine(options, error))
+		return FALSE;
 	if (!options->where)
 		return TRUE;
 	g_autoptr(WpWhere) where = wp_where_new(options->where, error);

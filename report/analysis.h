@@ -26,6 +26,7 @@ typedef struct {
 	GPtrArray *engine_tables;
 	GPtrArray *engine_names; /* "auto" and all names, NULL-ended */
 	WpOption *engine_table;
+	const WpOptions *parser; /* borrowed: knows what was given */
 } WpAnalysisOptions;
 
 /* Sets defaults and adds the tables "Inference" and one per engine; with SELECTS --where and --root. */

@@ -132,6 +132,8 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 			    "evaluate: --truth FILE is missing");
 		return -1;
 	}
+	if (!wp_analysis_check(&options->analysis, error))
+		return -1;
 	g_autoptr(WpTruth) truth = wp_truth_read(options->truth, error);
 	if (!truth)
 		return -1;

@@ -13,9 +13,16 @@ const char *const wp_view_level_names[WP_VIEW_N_LEVELS] = { "fact", "note", "los
 const char *const wp_view_class_names[WP_VIEW_N_CLASSES] = { "1",   "2",    "3-4",
 							     "5-8", "9-16", "over 16" };
 
-/* Calls with one possible parent, of all that have any: above, the links hold; below, they do not. */
-#define TRUST_HIGH  0.95
-#define TRUST_MIXED 0.6
+/*
+ * Parents that are right, of all: expected ones, or, of an engine without odds, those without an
+ * alternative. Above the first bound links hold; below the second they do not. Without odds the second is
+ * lower, as the likeliest of several is often right too; with them, at one link of five wrong most paths
+ * of a few calls are.
+ */
+#define TRUST_HIGH       0.95
+#define TRUST_MIXED      0.6
+#define TRUST_MIXED_ODDS 0.8
+#define DOUBTFUL         0.9 /* links less probable than this */
 
 typedef struct {
 	const WpAnalysis *analysis;
@@ -331,6 +338,8 @@ count_link(WpViewLinks *links, const WpSpan *span, const WpLink *link)
 	if (link->parent != WP_NO_SPAN) {
 		links->n_linked++;
 		links->n_certain += link->n_candidates == 1;
+		links->n_right += CLAMP(link->probability, 0, 1);
+		links->n_doubtful += link->probability < DOUBTFUL;
 	}
 	links->n_unseen += (link->evidence & WP_EVIDENCE_UNSEEN) != 0;
 	links->n_setup += (span->marks & WP_MARK_SETUP) != 0;
@@ -340,12 +349,14 @@ count_link(WpViewLinks *links, const WpSpan *span, const WpLink *link)
 static WpViewTrust
 judge(const WpViewLinks *links)
 {
-	double certain = share_of((double)links->n_certain, (double)links->n_linked);
+	double right = links->has_odds ? links->n_right : (double)links->n_certain;
+	double share = share_of(right, (double)links->n_linked);
 	if (links->n_linked == 0)
 		return WP_VIEW_TRUST_NONE;
-	if (certain >= TRUST_HIGH)
+	if (share >= TRUST_HIGH)
 		return WP_VIEW_TRUST_HIGH;
-	return certain >= TRUST_MIXED ? WP_VIEW_TRUST_MIXED : WP_VIEW_TRUST_LOW;
+	return share >= (links->has_odds ? TRUST_MIXED_ODDS : TRUST_MIXED) ? WP_VIEW_TRUST_MIXED
+									   : WP_VIEW_TRUST_LOW;
 }
 
 static void
@@ -370,6 +381,7 @@ fill_links(const Maker *maker)
 	for (guint32 i = 0; i < n; i++)
 		view->n_nodes += is_seen[i];
 	view->links.engine = analysis->engine->name;
+	view->links.has_odds = analysis->engine->has_odds;
 	view->links.parallelism = maker->set->parallelism;
 	view->links.trust = judge(&view->links);
 }

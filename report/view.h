@@ -145,9 +145,9 @@ typedef struct {
 /* How far the links can be trusted. */
 typedef enum {
 	WP_VIEW_TRUST_NONE,  /* nothing was linked: one node deep */
-	WP_VIEW_TRUST_HIGH,  /* nearly every call has one possible parent */
-	WP_VIEW_TRUST_MIXED, /* some are the likeliest of several */
-	WP_VIEW_TRUST_LOW    /* most are */
+	WP_VIEW_TRUST_HIGH,  /* nearly every parent is right, or the only possible one */
+	WP_VIEW_TRUST_MIXED, /* some are doubtful */
+	WP_VIEW_TRUST_LOW    /* many are */
 } WpViewTrust;
 
 /* Load classes: calls by the number of their candidate parents. */
@@ -159,6 +159,9 @@ typedef struct {
 	double parallelism; /* mean candidate parents of the calls that have any */
 	guint64 n_linked;   /* calls with a parent */
 	guint64 n_certain;  /* ... the only possible one */
+	gboolean has_odds;  /* the next two mean something */
+	double n_right;     /* parents expected to be right */
+	guint64 n_doubtful; /* ... with a probability under 90 % */
 	guint64 classes[WP_VIEW_N_CLASSES];
 	guint64 n_unseen;   /* calls whose parent may lie outside the capture */
 	guint64 n_unpaired; /* calls without return and one-way messages: not linked */

@@ -198,6 +198,10 @@ write_links(WpJson *json, const WpViewLinks *links)
 	wp_json_number(json, "parallelism", links->parallelism, 4);
 	wp_json_uint(json, "linked", links->n_linked);
 	wp_json_uint(json, "one_candidate", links->n_certain);
+	if (links->has_odds) {
+		wp_json_number(json, "expected_right", links->n_right, 2);
+		wp_json_uint(json, "doubtful", links->n_doubtful);
+	}
 	wp_json_uint(json, "parent_unseen", links->n_unseen);
 	wp_json_uint(json, "unpaired", links->n_unpaired);
 	wp_json_open(json, "load_classes", '{');

@@ -108,45 +108,70 @@ arrow(const Text *text)
 	return text->page->style.utf8 ? "\342\206\222" : "->";
 }
 
-static void
-write_trust(const Text *text)
+/* (transfer full) How far links can be trusted that have odds and alternatives. */
+static char *
+trust_by_odds(const WpViewLinks *links)
 {
-	const WpViewLinks *links = &text->view->links;
+	static const char *const verdicts[] = {
+		[WP_VIEW_TRUST_HIGH] = "The paths can be relied on.",
+		[WP_VIEW_TRUST_MIXED] = "Patterns with few requests may be mistakes.",
+		[WP_VIEW_TRUST_LOW] = "Counts and latencies of requests are measured; who called "
+				      "whom, self times and patterns are estimates.",
+	};
+	double linked = (double)links->n_linked;
+	char certain[WP_FORMAT_MAX], right[WP_FORMAT_MAX], doubtful[WP_FORMAT_MAX];
+	return g_strdup_printf(
+		"%sPaths inferred by %s: %s of the calls have only one possible parent. Of all "
+		"parents %s are expected to be right, and %s are less than 90%% sure. %s",
+		links->trust == WP_VIEW_TRUST_LOW ? "CAREFUL: requests overlap very much. " : "",
+		links->engine, wp_format_share(certain, (double)links->n_certain / linked),
+		wp_format_share(right, links->n_right / linked),
+		wp_format_share(doubtful, (double)links->n_doubtful / linked),
+		verdicts[links->trust]);
+}
+
+/* (transfer full) The same where all that is known is how many alternatives there were. */
+static char *
+trust_by_alternatives(const WpViewLinks *links)
+{
 	char share[WP_FORMAT_MAX], mean[WP_FORMAT_MAX];
-	g_autofree char *words = NULL;
 	double certain = links->n_linked ? (double)links->n_certain / (double)links->n_linked : 0;
 	wp_format_share(share, certain);
 	wp_format_number(mean, links->parallelism);
 	switch (links->trust) {
-	case WP_VIEW_TRUST_NONE:
-		words = g_strdup(
-			"No call was made while another was being served: every path is one "
-			"call long. If the called nodes call others, those packets are not in "
-			"this capture.");
-		break;
 	case WP_VIEW_TRUST_HIGH:
-		words = g_strdup_printf(
+		return g_strdup_printf(
 			"Paths inferred by %s: %s of the calls have only one possible "
 			"parent, so the paths can be relied on.",
 			links->engine, share);
-		break;
 	case WP_VIEW_TRUST_MIXED:
-		words = g_strdup_printf(
+		return g_strdup_printf(
 			"Paths inferred by %s: %s of the calls have only one possible "
 			"parent; the others were given the likeliest of several (%s "
 			"possible parents a call). Patterns with few requests may be mistakes.",
 			links->engine, share, mean);
-		break;
 	case WP_VIEW_TRUST_LOW:
-		words = g_strdup_printf(
+		return g_strdup_printf(
 			"CAREFUL: requests overlap so much that %s%s of the calls %s a single "
 			"possible parent (%s a call on average), and %s often picks a wrong one. "
 			"Counts and latencies of requests are measured; who called whom, self "
 			"times and patterns are estimates.",
 			links->n_certain ? "only " : "", links->n_certain ? share : "none",
 			links->n_certain ? "have" : "has", mean, links->engine);
+	case WP_VIEW_TRUST_NONE:
 		break;
 	}
+	return g_strdup("No call was made while another was being served: every path is one "
+			"call long. If the called nodes call others, those packets are not in "
+			"this capture.");
+}
+
+static void
+write_trust(const Text *text)
+{
+	const WpViewLinks *links = &text->view->links;
+	gboolean by_odds = links->has_odds && links->n_certain < links->n_linked;
+	g_autofree char *words = by_odds ? trust_by_odds(links) : trust_by_alternatives(links);
 	wp_text_paragraph(text->page, words, 0, text->out);
 }
 
