@@ -22,7 +22,8 @@ typedef struct {
 	gboolean (*progress)(guint64 read, guint64 size, guint64 packets,
 			     gpointer data); /* FALSE stops */
 	gpointer progress_data;
-	WpInput **standard_input; /* already open, for the path "-": taken (then NULL); may be NULL */
+	WpInput **
+		standard_input; /* already open, for the path "-": taken (then NULL); may be NULL */
 } WpCaptureOptions;
 
 /* Sets all fields to their defaults. */

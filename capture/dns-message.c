@@ -144,7 +144,7 @@ wp_dns_parse(WpBytes bytes, WpDnsMessage *out_message)
 	dns.n_answers = wp_bytes_be16(&bytes);
 	dns.n_others = (guint16)(wp_bytes_be16(&bytes) + wp_bytes_be16(&bytes));
 	for (guint i = 0; i < dns.n_questions; i++) {
-		WpDnsName name;
+		WpDnsName name = { 0 };
 		WpDnsName *into = i == 0 ? &dns.question : &name;
 		if (!read_name(&bytes, into))
 			return FALSE;

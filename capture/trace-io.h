@@ -38,7 +38,8 @@ typedef struct {
 	gint64 to_ns;
 	gboolean (*progress)(guint64 read, guint64 size, guint64 records, gpointer data);
 	gpointer progress_data;
-	WpInput **standard_input; /* already open, for the path "-": taken (then NULL); may be NULL */
+	WpInput **
+		standard_input; /* already open, for the path "-": taken (then NULL); may be NULL */
 } WpTraceReadOptions;
 
 /*

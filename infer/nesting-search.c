@@ -108,7 +108,8 @@ set_children(WpNestProblem *problem, guint32 number, const List *list, double sc
 		parent->n_allocated = list->n * 2;
 		parent->children = g_renew(guint32, parent->children, parent->n_allocated);
 	}
-	memcpy(parent->children, list->children, list->n * sizeof list->children[0]);
+	if (list->n)
+		memcpy(parent->children, list->children, list->n * sizeof list->children[0]);
 	parent->n = list->n;
 	parent->score = score;
 	for (guint32 i = 0; i < list->n; i++)
@@ -184,10 +185,11 @@ static void
 join(const WpNestParent *head, guint32 n_head, const WpNestParent *tail, guint32 n_skipped,
      List *out)
 {
-	memcpy(out->children, head->children, n_head * sizeof(guint32));
-	memcpy(out->children + n_head, tail->children + n_skipped,
-	       (tail->n - n_skipped) * sizeof(guint32));
-	out->n = n_head + tail->n - n_skipped;
+	out->n = 0;
+	for (guint32 i = 0; i < n_head; i++)
+		out->children[out->n++] = head->children[i];
+	for (guint32 i = n_skipped; i < tail->n; i++)
+		out->children[out->n++] = tail->children[i];
 }
 
 static void
@@ -344,8 +346,9 @@ static void
 restore_answer(WpNestProblem *problem, const Answer *answer)
 {
 	memcpy(problem->bundles, answer->bundles, problem->n_bundles * sizeof(WpNestBundle));
-	memcpy(problem->candidates, answer->candidates,
-	       answer->n_candidates * sizeof(WpNestCandidate));
+	if (answer->n_candidates)
+		memcpy(problem->candidates, answer->candidates,
+		       answer->n_candidates * sizeof(WpNestCandidate));
 	problem->n_candidates = answer->n_candidates;
 }
 

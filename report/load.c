@@ -195,8 +195,8 @@ static gboolean
 fail_as_other(const char *path, GError **error)
 {
 	g_autoptr(GError) reason = NULL;
-	g_autoptr(WpSource) source =
-		strcmp(path, "-") == 0 ? NULL : wp_source_open(path, 0, &reason);
+	if (strcmp(path, "-") != 0)
+		wp_source_free(wp_source_open(path, 0, &reason));
 	g_set_error(
 		error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
 		"%s\npcap, pcapng and trace files are read, also as .gz and .zst; file(1) tells "
