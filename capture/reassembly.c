@@ -78,7 +78,8 @@ stamp_of(const WpReassembly *flow, guint side, const Piece *piece)
 			  .peer = WP_NO_OFFSET };
 	if (piece->ack && other->is_known) {
 		guint64 ack = other->has_fin ? MIN(piece->ack, other->fin) : piece->ack;
-		stamp.peer = ack > other->origin ? ack - other->origin : 0;
+		if (ack >= other->origin)
+			stamp.peer = ack - other->origin;
 	}
 	return stamp;
 }
@@ -395,13 +396,26 @@ force(WpReassemblyEnv *env, WpReassembly *flow)
 	}
 }
 
-/* The first bytes seen so far are the first: the origin of both directions is settled. */
+/*
+ * The first bytes seen so far are the first: the origin of both directions is settled. What was
+ * acknowledged before, up to the first byte seen, may have passed before the capture began: it counts
+ * in the offsets, but as no gap.
+ */
 static void
 settle(WpReassemblyEnv *env, WpReassembly *flow)
 {
 	flow->is_settling = 0;
-	for (guint side = 0; side < 2; side++)
-		flow->half[side].origin = flow->half[side].next;
+	for (guint side = 0; side < 2; side++) {
+		WpHalf *half = &flow->half[side];
+		if (half->origin > half->next ||
+		    half->next - half->origin > WP_REASSEMBLY_MAX_BYTES)
+			half->origin = half->next;
+	}
+	for (guint side = 0; side < 2; side++) {
+		const WpHalf *half = &flow->half[side];
+		if (half->next > half->origin)
+			env->ops->hole(env, flow, side, half->next - half->origin, NULL);
+	}
 	drain(env, flow);
 }
 
@@ -443,7 +457,7 @@ take_ack(WpReassembly *flow, guint side, guint32 number)
 	if (half->has_fin)
 		ack = MIN(ack, half->fin + 1);
 	if (flow->is_settling && !half->first && ack < half->next)
-		half->next = ack;
+		half->origin = half->next = ack;
 	if (ack <= half->acked)
 		return ack;
 	if (ack > near + WP_REASSEMBLY_FAR &&
@@ -466,7 +480,7 @@ take_syn(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint32 number)
 		begin_half(half, number + 1);
 	if (!flow->is_settling)
 		return;
-	half->next = unwrap(half->next, number + 1);
+	half->origin = half->next = unwrap(half->next, number + 1);
 	half->has_fin &= half->fin >= half->next;
 	settle(env, flow);
 }

@@ -532,6 +532,45 @@ START_TEST(midstream)
 }
 END_TEST
 
+/*
+ * The first reply of a flow picked up in mid-stream is lost: its bytes count in the offsets, from the
+ * first acknowledgement on, or later replies would seem to answer the call before. They are no gap:
+ * they may have passed before the capture began.
+ */
+START_TEST(midstream_lost_first)
+{
+	static const Step steps[] = {
+		{ "C 520-530 ack 1040", "" },
+		{ "C 530-540 ack 1060", "" },
+		{ "S 1060-1080 ack 540", "" },
+		{ "wait", "S hole 0-20, C 0-10 peer 0, C 10-20 peer 20, S 20-40 peer 20" },
+		{ "C 540-550 ack 1080", "C 20-30 peer 40" },
+	};
+	Fixture f;
+	set_up(&f);
+	f.recorder.show_peer = TRUE;
+	run_steps(&f, steps, G_N_ELEMENTS(steps));
+	ck_assert_uint_eq(COUNTS(&f, 1).gaps, 0);
+	tear_down(&f);
+}
+END_TEST
+
+/* An acknowledgement of bytes before the first that is seen names no place in the stream. */
+START_TEST(midstream_early_ack)
+{
+	static const Step steps[] = {
+		{ "S 1040-1060 ack 520", "" },
+		{ "C 520-530 ack 1014", "" },
+		{ "wait", "C 0-10 peer ?, S 0-20 peer 0" },
+	};
+	Fixture f;
+	set_up(&f);
+	f.recorder.show_peer = TRUE;
+	run_steps(&f, steps, G_N_ELEMENTS(steps));
+	tear_down(&f);
+}
+END_TEST
+
 /* In mid-stream a late SYN settles where its direction begins; a probe's byte of rubbish is none. */
 START_TEST(midstream_late_syn)
 {
@@ -699,5 +738,6 @@ END_TEST
 WP_SUITE("reassembly", in_order, out_of_order, repeated, overlap, wrap, acknowledged_hole,
 	 lost_on_the_wire, reply_before_request, lost_request, circle, peers, snap, keep_alive,
 	 syn_with_data, fin, data_behind_fin, lost_fin, lost_byte, reset, reset_behind_hole,
-	 refused, midstream, midstream_late_syn, midstream_probe, one_way, far_off, too_much_waits,
-	 lost_segments, lost_segments_by_size, other_connection)
+	 refused, midstream, midstream_lost_first, midstream_early_ack, midstream_late_syn,
+	 midstream_probe, one_way, far_off, too_much_waits, lost_segments, lost_segments_by_size,
+	 other_connection)
