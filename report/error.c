@@ -9,6 +9,7 @@
 #include "capture/trace.h"
 #include "infer/pattern.h"
 #include "report/escape.h"
+#include "traces/error.h"
 
 G_DEFINE_QUARK(wp - report - error - quark, wp_report_error)
 
@@ -41,6 +42,12 @@ static const Meaning infer_meanings[] = {
 	{ WP_INFER_ERROR_OPTION, 2, NULL },
 };
 
+static const Meaning traces_meanings[] = {
+	{ WP_TRACES_ERROR_FORMAT, 65, "wirepath-simulate(1) describes scenarios" },
+	{ WP_TRACES_ERROR_OPTION, 2, NULL },
+	{ WP_TRACES_ERROR_LIMIT, 65, NULL },
+};
+
 static const Meaning *
 find(const Meaning *meanings, gsize n, int code)
 {
@@ -59,6 +66,8 @@ meaning_of(const GError *error)
 		return find(capture_meanings, G_N_ELEMENTS(capture_meanings), error->code);
 	if (error->domain == WP_INFER_ERROR)
 		return find(infer_meanings, G_N_ELEMENTS(infer_meanings), error->code);
+	if (error->domain == WP_TRACES_ERROR)
+		return find(traces_meanings, G_N_ELEMENTS(traces_meanings), error->code);
 	return NULL;
 }
 

@@ -63,30 +63,68 @@ is_due(WpProgress *progress, gint64 now_us)
 	return is_foreground();
 }
 
+/* Begins the line anew where it is time for that. */
+static gboolean
+begin_line(WpProgress *progress, const char *what, double *out_seconds)
+{
+	if (!progress->is_on)
+		return FALSE;
+	gint64 now_us = g_get_monotonic_time();
+	if (!is_due(progress, now_us))
+		return FALSE;
+	*out_seconds = (double)(now_us - progress->started_us) / G_USEC_PER_SEC;
+	fprintf(stderr, "\r\033[K%s: ", what);
+	progress->is_shown = TRUE;
+	return TRUE;
+}
+
+/* "43.2%, " and, into BUFFER, the time that is left. */
+static void
+put_share(double seconds, guint64 done, guint64 total, char *buffer)
+{
+	char share[WP_FORMAT_MAX];
+	double left_s = seconds * ((double)total / (double)MAX(done, 1) - 1);
+
+	wp_format_time(buffer, (double)(gint64)left_s * 1e9);
+	fprintf(stderr, "%s, ", wp_format_share(share, (double)done / (double)total));
+}
+
 void
 wp_progress_update(WpProgress *progress, guint64 done, guint64 total, guint64 count,
 		   const char *unit)
 {
-	char share[WP_FORMAT_MAX], amount[WP_FORMAT_MAX], rate[WP_FORMAT_MAX], left[WP_FORMAT_MAX];
-	if (!progress->is_on)
+	char amount[WP_FORMAT_MAX], rate[WP_FORMAT_MAX], left[WP_FORMAT_MAX];
+	gboolean is_share = total && done <= total;
+	double seconds;
+
+	if (!begin_line(progress, "reading", &seconds))
 		return;
-	gint64 now_us = g_get_monotonic_time();
-	if (!is_due(progress, now_us))
-		return;
-	double seconds = (double)(now_us - progress->started_us) / G_USEC_PER_SEC;
+	if (is_share)
+		put_share(seconds, done, total, left);
 	wp_format_count(amount, count);
 	wp_format_bytes(rate, (guint64)((double)done / seconds));
-	fputs("\r\033[Kreading: ", stderr);
-	if (total && done <= total) {
-		wp_format_share(share, (double)done / (double)total);
-		double left_s = seconds * ((double)total / (double)MAX(done, 1) - 1);
-		wp_format_time(left, (double)(gint64)left_s * 1e9);
-		fprintf(stderr, "%s, %s %s, %s/s, %s left", share, amount, unit, rate, left);
-	} else {
-		fprintf(stderr, "%s %s, %s/s", amount, unit, rate);
-	}
+	fprintf(stderr, "%s %s, %s/s", amount, unit, rate);
+	if (is_share)
+		fprintf(stderr, ", %s left", left);
 	fflush(stderr);
-	progress->is_shown = TRUE;
+}
+
+void
+wp_progress_count(WpProgress *progress, const char *what, guint64 done, guint64 total,
+		  const char *unit)
+{
+	char amount[WP_FORMAT_MAX], left[WP_FORMAT_MAX];
+	gboolean is_share = total && done <= total;
+	double seconds;
+
+	if (!begin_line(progress, what, &seconds))
+		return;
+	if (is_share)
+		put_share(seconds, done, total, left);
+	fprintf(stderr, "%s %s", wp_format_count(amount, done), unit);
+	if (is_share)
+		fprintf(stderr, ", %s left", left);
+	fflush(stderr);
 }
 
 void

@@ -25,6 +25,10 @@ void wp_progress_clear(WpProgress *progress);
 void wp_progress_update(WpProgress *progress, guint64 done, guint64 total, guint64 count,
 			const char *unit);
 
+/* The same for what is made instead of read: "simulating: 43.2%, 1,234 requests, 5 s left". */
+void wp_progress_count(WpProgress *progress, const char *what, guint64 done, guint64 total,
+		       const char *unit);
+
 /* The next stage is WHAT (borrowed), which cannot tell how far it is. */
 void wp_progress_stage(WpProgress *progress, const char *what);
 

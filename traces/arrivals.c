@@ -1,0 +1,92 @@
+/* Arrival processes: a const WpArrivalKind each, one line in kinds[]. */
+#include "traces/arrivals.h"
+
+#include <string.h>
+
+#include "traces/value.h"
+
+struct WpArrivalKind {
+	const char *name;
+	gboolean is_bursty; /* takes the two lengths */
+	double (*next)(const WpArrivals *arrivals, double *burst_ns, WpRandom *random);
+};
+
+static double
+next_regular(const WpArrivals *arrivals, double *burst_ns, WpRandom *random)
+{
+	return arrivals->gap_ns;
+}
+
+static double
+next_poisson(const WpArrivals *arrivals, double *burst_ns, WpRandom *random)
+{
+	return arrivals->gap_ns * wp_random_exponential(random);
+}
+
+/* Time in bursts runs on; pauses are put in where it comes to the end of one. */
+static double
+next_in_bursts(const WpArrivals *arrivals, double *burst_ns, WpRandom *random)
+{
+	double gap = arrivals->gap_ns * wp_random_exponential(random), pauses = 0;
+	double rest = gap;
+
+	while (rest > *burst_ns) {
+		rest -= *burst_ns;
+		pauses += arrivals->off_ns * wp_random_exponential(random);
+		*burst_ns = arrivals->on_ns * wp_random_exponential(random);
+	}
+	*burst_ns -= rest;
+	return gap + pauses;
+}
+
+static const WpArrivalKind kinds[] = {
+	{ "regular", FALSE, next_regular },
+	{ "poisson", FALSE, next_poisson },
+	{ "bursts", TRUE, next_in_bursts },
+};
+
+static const WpArrivalKind *
+find_kind(const char *name)
+{
+	for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+	return NULL;
+}
+
+static gboolean
+read_lengths(const char **at, WpArrivals *arrivals)
+{
+	return wp_value_take(at, ',') && wp_value_duration(at, &arrivals->on_ns) &&
+	       arrivals->on_ns >= 1 && wp_value_take(at, ',') &&
+	       wp_value_duration(at, &arrivals->off_ns);
+}
+
+gboolean
+wp_arrivals_read(const char **at, WpArrivals *out_arrivals, char **out_problem)
+{
+	const char *begin = *at;
+	g_autofree char *name = wp_value_word(at);
+	WpArrivals arrivals = { name ? find_kind(name) : NULL, 0, 0, 0 };
+	double rate;
+
+	if (!arrivals.kind || !wp_value_take(at, '(') || !wp_value_rate(at, &rate) ||
+	    (arrivals.kind->is_bursty && !read_lengths(at, &arrivals)) || !wp_value_take(at, ')')) {
+		*out_problem =
+			g_strdup_printf("\"%.40s\" is none of regular(100/s), poisson(100/s), "
+					"bursts(500/s, 200ms, 800ms)",
+					begin);
+		return FALSE;
+	}
+	arrivals.gap_ns = 1e9 / rate;
+	*out_arrivals = arrivals;
+	return TRUE;
+}
+
+gint64
+wp_arrivals_next(const WpArrivals *arrivals, double *burst_ns, WpRandom *random)
+{
+	double gap = arrivals->kind->next(arrivals, burst_ns, random);
+
+	return (gint64)(MIN(gap, 1e17) + 0.5);
+}
