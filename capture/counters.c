@@ -22,11 +22,18 @@ typedef struct {
 	guint64 counts[WP_N_COUNTERS];
 } Pair;
 
+/* g_int64_hash() looks at the lower half alone: all clients of one server would collide. */
+static guint
+hash_pair(gconstpointer key)
+{
+	return (guint)((*(const guint64 *)key * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)) >> 32);
+}
+
 WpCounters *
 wp_counters_new(void)
 {
 	WpCounters *counters = g_new0(WpCounters, 1);
-	counters->pairs = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	counters->pairs = g_hash_table_new_full(hash_pair, g_int64_equal, NULL, g_free);
 	return counters;
 }
 

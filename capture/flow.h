@@ -19,7 +19,10 @@
 #include "capture/packet.h"
 #include "capture/stream.h"
 
-/* Flows at once where the caller does not say. Each takes about 600 bytes, its stream as much again. */
+/*
+ * Flows at once where the caller does not say; memory sets the limit before (see flow.c). Each takes
+ * about 600 bytes, its stream a little more.
+ */
 #define WP_FLOWS_MAX_DEFAULT 1000000
 
 typedef struct WpFlows WpFlows;

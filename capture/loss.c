@@ -46,6 +46,13 @@ struct WpLoss {
 	WpLossSample total;
 };
 
+/* g_int64_hash() looks at the lower half alone: all clients of one server would collide. */
+static guint
+hash_pair(gconstpointer key)
+{
+	return (guint)((*(const guint64 *)key * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)) >> 32);
+}
+
 static guint
 hash_key(gconstpointer key)
 {
@@ -64,7 +71,7 @@ WpLoss *
 wp_loss_new(void)
 {
 	WpLoss *loss = g_new0(WpLoss, 1);
-	loss->pairs = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	loss->pairs = g_hash_table_new_full(hash_pair, g_int64_equal, NULL, g_free);
 	loss->services = g_hash_table_new_full(hash_key, equal_keys, NULL, g_free);
 	return loss;
 }

@@ -78,6 +78,7 @@ hash_address(const guint8 address[16])
 	memcpy(&high, address, 8);
 	memcpy(&low, address + 8, 8);
 	guint64 hash = (high ^ (low * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)));
+	hash ^= hash >> 32; /* of IPv4 addresses only the upper bits differ so far */
 	hash *= G_GUINT64_CONSTANT(0xff51afd7ed558ccd);
 	return (guint32)(hash >> 32);
 }

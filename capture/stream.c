@@ -72,6 +72,21 @@ wp_stream_is_idle(const WpStream *stream)
 	return stream->pairings[0].n == 0 && stream->pairings[1].n == 0 && stream->n_held == 0;
 }
 
+gsize
+wp_stream_memory(const WpStream *stream)
+{
+	gsize n = sizeof *stream + stream->held_allocated * sizeof *stream->held;
+	if (stream->decoder)
+		n += stream->decoder->state_size;
+	for (int i = 0; i < 2; i++) {
+		const WpSide *side = &stream->sides[i];
+		n += side->kept_allocated + side->pieces_allocated * sizeof *side->pieces;
+		n += stream->pairings[i].n_allocated * sizeof *stream->pairings[i].calls;
+		n += stream->held_bytes[i] ? stream->held_bytes[i]->len : 0;
+	}
+	return n;
+}
+
 void
 wp_stream_set_decoder(WpStream *stream, const WpDecoder *decoder)
 {

@@ -79,6 +79,9 @@ void wp_stream_finish(WpStream *stream, WpFinish how, const WpStamp *stamp);
 /* TRUE where nothing is lost when STREAM is finished now: no call waits for its return. */
 gboolean wp_stream_is_idle(const WpStream *stream);
 
+/* Bytes of memory that STREAM takes, allocator's overhead left out. Cheap. */
+gsize wp_stream_memory(const WpStream *stream);
+
 /* The protocol found so far; NULL = undecided. */
 const WpDecoder *wp_stream_decoder(const WpStream *stream);
 

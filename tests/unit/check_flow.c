@@ -23,6 +23,7 @@ typedef struct {
 	WpLoss *loss;
 	WpFlows *flows;
 	guint n_streams;
+	gsize stream_memory;
 } Fixture;
 
 /* --- the streams --- */
@@ -127,6 +128,12 @@ gboolean
 wp_stream_is_idle(const WpStream *stream)
 {
 	return stream->recorder.at[1] > 0;
+}
+
+gsize
+wp_stream_memory(const WpStream *stream)
+{
+	return stream->fixture->stream_memory;
 }
 
 /* --- the steps --- */
@@ -452,6 +459,28 @@ START_TEST(many_short_flows)
 }
 END_TEST
 
+/* Memory is bounded, too: large streams make room by the most silent flows. */
+START_TEST(memory)
+{
+	Fixture f;
+	set_up(&f, 0);
+	f.stream_memory = 1024 * 1024;
+	for (guint i = 1; i <= 100; i++) {
+		char step[64];
+		g_snprintf(step, sizeof step, "C SYN port %u at %u", 1000 + i, i * 2000);
+		add(&f, step);
+		g_snprintf(step, sizeof step, "C 0-5 port %u", 1000 + i);
+		add(&f, step);
+		ck_assert_uint_le(f.n_streams, 48);
+	}
+	ck_assert_uint_ge(f.n_streams, 40);
+	ck_assert_uint_ge(counted(&f, WP_COUNT_FLOWS_EVICTED), 52);
+	ck_assert_ptr_nonnull(strstr(f.text->str, "1: finish end"));
+	ck_assert_ptr_null(strstr(f.text->str, "100: finish"));
+	tear_down(&f);
+}
+END_TEST
+
 /* Resets, refusals, directions that are missing. */
 START_TEST(counts)
 {
@@ -500,5 +529,5 @@ START_TEST(nothing_to_begin_with)
 END_TEST
 
 WP_SUITE("flow", whole_flow, orientation, orientation_by_others, port_reuse, waiting,
-	 skewed_directions, datagram_order, silence, eviction, many_short_flows, counts,
+	 skewed_directions, datagram_order, silence, eviction, memory, many_short_flows, counts,
 	 nothing_to_begin_with)
