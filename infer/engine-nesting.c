@@ -180,7 +180,7 @@ marks_of(const Engine *engine, guint32 host)
 static guint32
 words_for(const WpNestProblem *problem, const WpNestBundle *bundle)
 {
-	guint32 evidence = bundle->n_candidates > 1 ? WP_EVIDENCE_DELAY : WP_EVIDENCE_ONLY;
+	guint32 evidence = bundle->n_possible > 1 ? WP_EVIDENCE_DELAY : WP_EVIDENCE_ONLY;
 	if (bundle->n > 1)
 		evidence |= WP_EVIDENCE_CONNECTION;
 	if (wp_nest_mode(problem, bundle, bundle->parent) != WP_NEST_INSIDE)
@@ -202,7 +202,7 @@ link_bundle(Engine *engine, const WpNestProblem *problem, guint32 number,
 		WpLink *link = &engine->links->links[span];
 		link->parent = problem->parents[bundle->parent].span;
 		link->probability = (float)belief->probability;
-		link->n_candidates = bundle->n_candidates;
+		link->n_candidates = bundle->n_possible;
 		link->evidence = words_for(problem, bundle);
 		if (belief->runner_up != WP_NO_PARENT)
 			link->runner_up = problem->parents[belief->runner_up].span;

@@ -267,11 +267,15 @@ fill_bundles(WpNestProblem *problem)
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		problem->bundles[b].first = at;
 		problem->bundles[b].parent = WP_NO_PARENT;
+		problem->bundles[b].end_ns = G_MININT64;
 		at += problem->bundles[b].n;
 		problem->bundles[b].n = 0;
 	}
 	for (guint32 i = 0; i < problem->n_children; i++) {
 		WpNestBundle *bundle = &problem->bundles[problem->children[i].bundle];
+		if (bundle->n == 0)
+			bundle->begin_ns = problem->children[i].begin_ns;
+		bundle->end_ns = MAX(bundle->end_ns, problem->children[i].end_ns);
 		problem->bundle_children[bundle->first + bundle->n++] = i;
 	}
 }
@@ -298,23 +302,6 @@ number_bundle_kinds(WpNestProblem *problem)
 
 /* --- candidates --- */
 
-static gint64
-bundle_begin(const WpNestProblem *problem, const WpNestBundle *bundle)
-{
-	return problem->children[problem->bundle_children[bundle->first]].begin_ns;
-}
-
-static gint64
-bundle_end(const WpNestProblem *problem, const WpNestBundle *bundle)
-{
-	gint64 end_ns = G_MININT64;
-	for (guint32 i = 0; i < bundle->n; i++) {
-		guint32 child = problem->bundle_children[bundle->first + i];
-		end_ns = MAX(end_ns, problem->children[child].end_ns);
-	}
-	return end_ns;
-}
-
 static WpNestMode
 mode_of(const WpNestParent *parent, gint64 begin_ns, gint64 end_ns, gint64 skew_ns)
 {
@@ -326,8 +313,8 @@ mode_of(const WpNestParent *parent, gint64 begin_ns, gint64 end_ns, gint64 skew_
 WpNestMode
 wp_nest_mode(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 parent)
 {
-	return mode_of(&problem->parents[parent], bundle_begin(problem, bundle),
-		       bundle_end(problem, bundle), problem->options->skew_ns);
+	return mode_of(&problem->parents[parent], bundle->begin_ns, bundle->end_ns,
+		       problem->options->skew_ns);
 }
 
 static gboolean
@@ -343,6 +330,7 @@ typedef struct {
 	const WpNestProblem *problem;
 	WpNestPairFunc func;
 	gpointer data;
+	const guint8 *picks;
 	guint32 *active; /* parents that may still have children, by begin */
 	guint32 n_active;
 	guint32 next; /* parent */
@@ -354,10 +342,12 @@ meet_parents(Sweep *sweep, guint32 number, gint64 shift_ns)
 	const WpNestProblem *problem = sweep->problem;
 	const WpNestBundle *bundle = &problem->bundles[number];
 	gint64 skew_ns = problem->options->skew_ns, kept_ns = MAX(problem->after_ns, skew_ns);
-	gint64 begin_ns = bundle_begin(problem, bundle) + shift_ns;
-	gint64 end_ns = bundle_end(problem, bundle) + shift_ns;
+	gint64 begin_ns = bundle->begin_ns + shift_ns;
+	gint64 end_ns = bundle->end_ns + shift_ns;
 	guint32 kept = 0;
 
+	if (sweep->picks && !sweep->picks[number])
+		return;
 	while (sweep->next < problem->n_parents &&
 	       problem->parents[sweep->next].begin_ns <= begin_ns + skew_ns)
 		sweep->active[sweep->n_active++] = sweep->next++;
@@ -381,20 +371,19 @@ meet_parents(Sweep *sweep, guint32 number, gint64 shift_ns)
  * parents as unshifted.
  */
 void
-wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, WpNestPairFunc func,
-		     gpointer data)
+wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, const guint8 *picks,
+		     WpNestPairFunc func, gpointer data)
 {
 	g_autofree guint32 *active = g_new(guint32, MAX(problem->n_parents, 1));
-	Sweep sweep = { problem, func, data, active, 0, 0 };
+	Sweep sweep = { problem, func, data, picks, active, 0, 0 };
 	guint32 n = problem->n_bundles, first = 0;
 
 	if (n == 0)
 		return;
-	gint64 begin_ns = bundle_begin(problem, &problem->bundles[0]);
-	gint64 span_ns = bundle_begin(problem, &problem->bundles[n - 1]) - begin_ns + 1;
+	gint64 begin_ns = problem->bundles[0].begin_ns;
+	gint64 span_ns = problem->bundles[n - 1].begin_ns - begin_ns + 1;
 	gint64 shift = shift_ns < 0 ? shift_ns + span_ns : shift_ns;
-	while (first < n &&
-	       bundle_begin(problem, &problem->bundles[first]) + shift < begin_ns + span_ns)
+	while (first < n && problem->bundles[first].begin_ns + shift < begin_ns + span_ns)
 		first++;
 	for (guint32 b = first; b < n; b++)
 		meet_parents(&sweep, b, shift - span_ns);
@@ -429,7 +418,7 @@ static void
 find_candidates(WpNestProblem *problem)
 {
 	CandidateData data = { problem, g_array_new(FALSE, FALSE, sizeof(WpNestCandidate)) };
-	wp_nest_foreach_pair(problem, 0, count_candidate, &data);
+	wp_nest_foreach_pair(problem, 0, NULL, count_candidate, &data);
 	guint32 at = 0;
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		WpNestBundle *bundle = &problem->bundles[b];
@@ -545,6 +534,8 @@ wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 	number_bundle_kinds(problem);
 	problem->after_ns = learn_after(problem);
 	problem->grain_ns = learn_grain(problem);
+	problem->per_grain = 1 / problem->grain_ns;
+	wp_quick_log_init(&problem->quick);
 	find_candidates(problem);
 	return problem;
 }

@@ -24,11 +24,37 @@
 #define BUSY_CANDIDATES 3    /* a bundle: from here on several first answers are tried */
 #define MAX_CHILDREN    256  /* timelines longer than this are left as they are */
 #define ENOUGH          1e-9 /* nats: less is no gain */
+#define NOISE_REACH     12.0 /* temperatures: noise hardly ever makes up for more */
+#define MODEL_REACH     12.0 /* nats: nor does learning */
+
+/* What can be done with a bundle and a parent that it might have. */
+typedef enum {
+	MOVE_RELOCATE,
+	MOVE_SWAP,
+	MOVE_TAILS,
+} MoveKind;
+
+typedef struct {
+	MoveKind kind;
+	guint32 bundle;
+	guint32 other; /* MOVE_SWAP: the bundle that comes back */
+	guint32 from;
+	guint32 to;
+	double score_from; /* what the two would have */
+	double score_to;
+	double gain;
+} Move;
 
 typedef struct {
 	guint32 children[2 * MAX_CHILDREN];
 	guint32 n;
 } List;
+
+/* What is known of a bundle since it was last tried. */
+typedef struct {
+	guint32 tried; /* clock */
+	float gain;    /* of its best move, without noise */
+} Memory;
 
 typedef struct {
 	WpNestProblem *problem;
@@ -37,18 +63,12 @@ typedef struct {
 	guint64 random;
 	guint32 *ambiguous; /* bundles with more than one candidate */
 	guint32 n_ambiguous;
-} Search;
-
-/* A change of two parents: what they would have, and what it would gain. */
-typedef struct {
-	guint32 from;
-	guint32 to;
-	List of_from;
+	guint32 clock;    /* moves made */
+	guint32 *changed; /* by parent: clock */
+	Memory *memories; /* by bundle */
+	List of_from;     /* of the move in hand */
 	List of_to;
-	double score_from;
-	double score_to;
-	double gain;
-} Move;
+} Search;
 
 /* xorshift64*, in (0, 1). */
 static double
@@ -74,90 +94,26 @@ shuffle(Search *search)
 
 /* --- lists of children --- */
 
+/* PARENT's children without those of bundle WITHOUT and with those of WITH (may be NULL), by begin. */
 static void
-list_without(const WpNestProblem *problem, const guint32 *children, guint32 n, guint32 bundle,
-	     List *out)
+exchange(const WpNestProblem *problem, const WpNestParent *parent, guint32 without,
+	 const WpNestBundle *with, List *out)
 {
-	out->n = 0;
-	for (guint32 i = 0; i < n; i++)
-		if (problem->children[children[i]].bundle != bundle)
-			out->children[out->n++] = children[i];
-}
+	const guint32 *added = with ? problem->bundle_children + with->first : NULL;
+	guint32 n_added = with ? with->n : 0, j = 0, n = 0;
 
-/* CHILDREN and those of BUNDLE, by begin (numbers of children are in that order). */
-static void
-list_with(const WpNestProblem *problem, const guint32 *children, guint32 n,
-	  const WpNestBundle *bundle, List *out)
-{
-	const guint32 *added = problem->bundle_children + bundle->first;
-	guint32 i = 0, j = 0;
-
-	out->n = 0;
-	while (i < n || j < bundle->n)
-		if (j == bundle->n || (i < n && children[i] < added[j]))
-			out->children[out->n++] = children[i++];
-		else
-			out->children[out->n++] = added[j++];
-}
-
-static void
-set_children(WpNestProblem *problem, guint32 number, const List *list, double score)
-{
-	WpNestParent *parent = &problem->parents[number];
-	if (list->n > parent->n_allocated) {
-		parent->n_allocated = list->n * 2;
-		parent->children = g_renew(guint32, parent->children, parent->n_allocated);
-	}
-	if (list->n)
-		memcpy(parent->children, list->children, list->n * sizeof list->children[0]);
-	parent->n = list->n;
-	parent->score = score;
-	for (guint32 i = 0; i < list->n; i++)
-		problem->bundles[problem->children[list->children[i]].bundle].parent = number;
-}
-
-/* --- moves --- */
-
-/* Scores MOVE's lists, and keeps the move in BEST where it gains more. */
-static void
-consider(Search *search, Move *move, Move *best, double *best_to)
-{
-	const WpNestParent *parents = search->problem->parents;
-	move->score_from = wp_timelines_score(search->timelines, move->from, move->of_from.children,
-					      move->of_from.n);
-	move->score_to = wp_timelines_score(search->timelines, move->to, move->of_to.children,
-					    move->of_to.n);
-	move->gain = move->score_from + move->score_to - parents[move->from].score -
-		     parents[move->to].score;
-	if (search->temperature > 0)
-		move->gain -= search->temperature * log(-log(next_random(search)));
-	*best_to = MAX(*best_to, move->gain);
-	if (best && move->gain > best->gain)
-		*best = *move;
-}
-
-static void
-try_swaps(Search *search, Move *move, guint32 number, Move *best, double *best_to)
-{
-	const WpNestProblem *problem = search->problem;
-	const WpNestBundle *bundle = &problem->bundles[number];
-	const WpNestParent *from = &problem->parents[move->from];
-	const WpNestParent *to = &problem->parents[move->to];
-	List rest;
-
-	for (guint32 i = 0; i < to->n; i++) {
-		guint32 other_number = problem->children[to->children[i]].bundle;
-		const WpNestBundle *other = &problem->bundles[other_number];
-		if (other->kind != bundle->kind ||
-		    problem->bundle_children[other->first] != to->children[i] ||
-		    wp_nest_find_candidate(problem, other, move->from) < 0)
+	/* Numbers of children are in order of begin. */
+	for (guint32 i = 0; i < parent->n; i++) {
+		guint32 child = parent->children[i];
+		if (problem->children[child].bundle == without)
 			continue;
-		list_without(problem, from->children, from->n, number, &rest);
-		list_with(problem, rest.children, rest.n, other, &move->of_from);
-		list_without(problem, to->children, to->n, other_number, &rest);
-		list_with(problem, rest.children, rest.n, bundle, &move->of_to);
-		consider(search, move, best, best_to);
+		while (j < n_added && added[j] < child)
+			out->children[n++] = added[j++];
+		out->children[n++] = child;
 	}
+	while (j < n_added)
+		out->children[n++] = added[j++];
+	out->n = n;
 }
 
 /* Splits PARENT's children at CHILD; FALSE where one behind it may not go to OTHER. */
@@ -165,17 +121,16 @@ static gboolean
 split(const WpNestProblem *problem, const WpNestParent *parent, guint32 child, guint32 other,
       guint32 *out_head)
 {
-	*out_head = 0;
-	for (guint32 i = 0; i < parent->n; i++) {
+	guint32 i = 0;
+	while (i < parent->n && parent->children[i] < child)
+		i++;
+	*out_head = i;
+	for (; i < parent->n; i++) {
 		const WpNestBundle *bundle =
 			&problem->bundles[problem->children[parent->children[i]].bundle];
-		guint32 first = problem->bundle_children[bundle->first];
-		if (parent->children[i] < child) {
-			*out_head = i + 1;
-			continue;
-		}
 		/* A bundle stays whole. */
-		if (first < child || wp_nest_find_candidate(problem, bundle, other) < 0)
+		if (problem->bundle_children[bundle->first] < child ||
+		    wp_nest_find_candidate(problem, bundle, other) < 0)
 			return FALSE;
 	}
 	return TRUE;
@@ -192,42 +147,141 @@ join(const WpNestParent *head, guint32 n_head, const WpNestParent *tail, guint32
 		out->children[out->n++] = tail->children[i];
 }
 
-static void
-try_tails(Search *search, Move *move, guint32 number, Move *best, double *best_to)
+static gboolean
+exchange_tails(Search *search, const Move *move)
 {
 	const WpNestProblem *problem = search->problem;
 	const WpNestParent *from = &problem->parents[move->from];
 	const WpNestParent *to = &problem->parents[move->to];
-	guint32 child = problem->bundle_children[problem->bundles[number].first];
+	guint32 child = problem->bundle_children[problem->bundles[move->bundle].first];
 	guint32 head_from, head_to;
 
 	if (!split(problem, from, child, move->to, &head_from) ||
 	    !split(problem, to, child, move->from, &head_to))
-		return;
-	join(from, head_from, to, head_to, &move->of_from);
-	join(to, head_to, from, head_from, &move->of_to);
-	consider(search, move, best, best_to);
+		return FALSE;
+	/* Nothing but this bundle: a relocation. */
+	if (head_to == to->n && from->n - head_from == problem->bundles[move->bundle].n)
+		return FALSE;
+	join(from, head_from, to, head_to, &search->of_from);
+	join(to, head_to, from, head_from, &search->of_to);
+	return TRUE;
 }
 
-/* The best gain of any move of bundle NUMBER that takes it to parent TO. */
-static double
-try_parent(Search *search, guint32 number, guint32 to, Move *best)
+/* Sets of_from and of_to; FALSE where MOVE cannot be. */
+static gboolean
+prepare(Search *search, const Move *move)
+{
+	const WpNestProblem *problem = search->problem;
+	const WpNestBundle *bundle = &problem->bundles[move->bundle];
+	const WpNestParent *from = &problem->parents[move->from];
+	const WpNestParent *to = &problem->parents[move->to];
+
+	if (move->kind == MOVE_TAILS)
+		return exchange_tails(search, move);
+	gboolean is_swap = move->kind == MOVE_SWAP;
+	const WpNestBundle *other = is_swap ? &problem->bundles[move->other] : NULL;
+	exchange(problem, from, move->bundle, other, &search->of_from);
+	exchange(problem, to, is_swap ? move->other : G_MAXUINT32, bundle, &search->of_to);
+	return TRUE;
+}
+
+static void
+set_children(Search *search, guint32 number, const List *list, double score)
+{
+	WpNestProblem *problem = search->problem;
+	WpNestParent *parent = &problem->parents[number];
+	if (list->n > parent->n_allocated) {
+		parent->n_allocated = list->n * 2;
+		parent->children = g_renew(guint32, parent->children, parent->n_allocated);
+	}
+	if (list->n)
+		memcpy(parent->children, list->children, list->n * sizeof list->children[0]);
+	parent->n = list->n;
+	parent->score = score;
+	search->changed[number] = search->clock;
+	for (guint32 i = 0; i < list->n; i++)
+		problem->bundles[problem->children[list->children[i]].bundle].parent = number;
+}
+
+/* --- moves --- */
+
+/* The best move of a bundle: with noise the one to make, without it the one to remember. */
+typedef struct {
+	Move move;
+	double gain;
+} Best;
+
+static void
+consider(Search *search, Move *move, Best *best)
+{
+	const WpNestParent *parents = search->problem->parents;
+	if (!prepare(search, move))
+		return;
+	move->score_from = wp_timelines_score(search->timelines, move->from,
+					      search->of_from.children, search->of_from.n);
+	move->score_to = wp_timelines_score(search->timelines, move->to, search->of_to.children,
+					    search->of_to.n);
+	move->gain = move->score_from + move->score_to - parents[move->from].score -
+		     parents[move->to].score;
+	best->gain = MAX(best->gain, move->gain);
+	if (search->temperature > 0)
+		move->gain -= search->temperature * log(-log(next_random(search)));
+	if (move->gain > best->move.gain)
+		best->move = *move;
+}
+
+static void
+try_swaps(Search *search, Move *move, Best *best)
+{
+	const WpNestProblem *problem = search->problem;
+	const WpNestBundle *bundle = &problem->bundles[move->bundle];
+	const WpNestParent *to = &problem->parents[move->to];
+
+	move->kind = MOVE_SWAP;
+	for (guint32 i = 0; i < to->n; i++) {
+		move->other = problem->children[to->children[i]].bundle;
+		const WpNestBundle *other = &problem->bundles[move->other];
+		if (other->kind == bundle->kind &&
+		    problem->bundle_children[other->first] == to->children[i] &&
+		    wp_nest_find_candidate(problem, other, move->from) >= 0)
+			consider(search, move, best);
+	}
+}
+
+/* Any move of bundle NUMBER that takes it to parent TO. */
+static void
+try_parent(Search *search, guint32 number, guint32 to, Best *best)
 {
 	const WpNestProblem *problem = search->problem;
 	const WpNestBundle *bundle = &problem->bundles[number];
-	const WpNestParent *from = &problem->parents[bundle->parent];
-	const WpNestParent *target = &problem->parents[to];
-	Move move = { .from = bundle->parent, .to = to };
-	double best_to = -G_MAXDOUBLE;
+	Move move = { .bundle = number, .from = bundle->parent, .to = to };
 
-	if (target->n + bundle->n > MAX_CHILDREN || from->n > MAX_CHILDREN)
-		return best_to;
-	list_without(problem, from->children, from->n, number, &move.of_from);
-	list_with(problem, target->children, target->n, bundle, &move.of_to);
-	consider(search, &move, best, &best_to);
-	try_swaps(search, &move, number, best, &best_to);
-	try_tails(search, &move, number, best, &best_to);
-	return best_to;
+	if (problem->parents[to].n + bundle->n > MAX_CHILDREN ||
+	    problem->parents[move.from].n > MAX_CHILDREN)
+		return;
+	move.kind = MOVE_RELOCATE;
+	consider(search, &move, best);
+	try_swaps(search, &move, best);
+	move.kind = MOVE_TAILS;
+	consider(search, &move, best);
+}
+
+/* TRUE where trying BUNDLE again would come to nothing: nothing it depends on has changed. */
+static gboolean
+is_settled(const Search *search, guint32 number)
+{
+	const WpNestProblem *problem = search->problem;
+	const WpNestBundle *bundle = &problem->bundles[number];
+	const Memory *memory = &search->memories[number];
+
+	if (memory->gain > (float)(ENOUGH - NOISE_REACH * search->temperature))
+		return FALSE;
+	for (guint32 i = 0; i < bundle->n_candidates; i++) {
+		guint32 parent = problem->candidates[bundle->first_candidate + i].parent;
+		if (search->changed[parent] > memory->tried)
+			return FALSE;
+	}
+	return TRUE;
 }
 
 static gboolean
@@ -235,27 +289,43 @@ improve(Search *search, guint32 number)
 {
 	WpNestProblem *problem = search->problem;
 	const WpNestBundle *bundle = &problem->bundles[number];
-	Move best = { .gain = ENOUGH, .from = WP_NO_PARENT };
+	Best best = { { .gain = ENOUGH, .from = WP_NO_PARENT }, -G_MAXFLOAT };
 
+	if (is_settled(search, number))
+		return FALSE;
 	for (guint32 i = 0; i < bundle->n_candidates; i++) {
 		guint32 to = problem->candidates[bundle->first_candidate + i].parent;
 		if (to != bundle->parent)
 			try_parent(search, number, to, &best);
 	}
-	if (best.from == WP_NO_PARENT)
+	search->memories[number] = (Memory){ search->clock, (float)best.gain };
+	if (best.move.from == WP_NO_PARENT)
 		return FALSE;
-	set_children(problem, best.from, &best.of_from, best.score_from);
-	set_children(problem, best.to, &best.of_to, best.score_to);
+	search->clock++;
+	prepare(search, &best.move);
+	set_children(search, best.move.from, &search->of_from, best.move.score_from);
+	set_children(search, best.move.to, &search->of_to, best.move.score_to);
 	return TRUE;
 }
 
 /* --- rounds --- */
 
 static void
+forget(Search *search, double reach)
+{
+	for (guint32 i = 0; i < search->n_ambiguous; i++) {
+		Memory *memory = &search->memories[search->ambiguous[i]];
+		if (memory->gain > (float)-reach)
+			memory->gain = G_MAXFLOAT;
+	}
+}
+
+static void
 learn(Search *search)
 {
 	WpNestProblem *problem = search->problem;
 	wp_timelines_learn(search->timelines);
+	forget(search, MODEL_REACH);
 	for (guint32 p = 0; p < problem->n_parents; p++) {
 		WpNestParent *parent = &problem->parents[p];
 		parent->score =
@@ -302,10 +372,11 @@ believe(Search *search, WpNestBelief *out_beliefs)
 			guint32 to = problem->candidates[bundle->first_candidate + i].parent;
 			if (to == bundle->parent)
 				continue;
-			double gain = try_parent(search, b, to, NULL);
-			others += exp(MIN(gain, 50));
-			if (gain > best) {
-				best = gain;
+			Best found = { { .gain = G_MAXDOUBLE }, -G_MAXDOUBLE };
+			try_parent(search, b, to, &found);
+			others += exp(MIN(found.gain, 50));
+			if (found.gain > best) {
+				best = found.gain;
 				out_beliefs[b].runner_up = to;
 			}
 		}
@@ -356,6 +427,7 @@ restore_answer(WpNestProblem *problem, const Answer *answer)
 static double
 try_answer(Search *search)
 {
+	forget(search, G_MAXFLOAT);
 	learn(search);
 	sweep(search, TRIAL_SWEEPS);
 	learn(search);
@@ -381,7 +453,7 @@ choose_start(Search *search)
 	for (guint i = 0; i < (is_busy ? G_N_ELEMENTS(rounds) : 1); i++) {
 		restore_answer(problem, &all);
 		wp_nest_start_assign(start, rounds[i]);
-		wp_nest_start_drop_modes(start);
+		wp_nest_start_drop(start);
 		double total = is_busy ? try_answer(search) : 0;
 		if (i == 0 || total > best_total) {
 			best_total = total;
@@ -407,9 +479,12 @@ wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs)
 	};
 	guint noisy = problem->options->anneals ? NOISY_ROUNDS : 0;
 
+	search.changed = g_new0(guint32, MAX(problem->n_parents, 1));
+	search.memories = g_new0(Memory, MAX(problem->n_bundles, 1));
 	find_ambiguous(&search);
 	choose_start(&search);
 	find_ambiguous(&search);
+	forget(&search, G_MAXFLOAT);
 	if (search.n_ambiguous)
 		for (guint round = 0; round < noisy + QUIET_ROUNDS; round++) {
 			learn(&search);
@@ -419,4 +494,6 @@ wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs)
 	believe(&search, out_beliefs);
 	wp_timelines_free(search.timelines);
 	g_free(search.ambiguous);
+	g_free(search.changed);
+	g_free(search.memories);
 }

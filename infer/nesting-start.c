@@ -15,13 +15,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "infer/map.h"
 #include "infer/nesting.h"
 
-#define N_CELLS          64 /* of each gap, in the plane of two gaps */
-#define CELLS_AN_OCTAVE  3
+#define N_CELLS          64  /* of each gap, in the plane of two gaps */
 #define N_BINS           224 /* of one gap */
 #define BINS_AN_OCTAVE   6
+#define BINS_A_CELL      2
+#define ENOUGH_BUNDLES   2000 /* of a kind, to count its planes */
 #define N_SHIFTS         6
 #define MAX_FACTOR       2.6
 #define MIN_SHIFT_NS     100e6
@@ -29,6 +29,7 @@
 #define FLAT             1e-3 /* share of a flat density */
 #define MAX_PLANES       4096 /* 32 kB each: with more, classes are not told apart */
 #define UNLIKELY         1e-6 /* odds of a mode that nothing speaks for */
+#define HOPELESS         1e-4 /* weight, of the best */
 #define MIN_EXCESS       5    /* pairs */
 #define MIN_EXCESS_SHARE 0.15 /* of a class's excess with this kind: a mode is used */
 
@@ -40,52 +41,62 @@ typedef struct {
 	double total;
 } Gaps;
 
+/* What is asked of a candidate in every round. */
+typedef struct {
+	guint32 plane;
+	guint8 begin; /* bins of the gaps */
+	guint8 end;
+	double slope; /* of the two bins: density over time against that over octaves */
+} Pair;
+
 struct WpNestStart {
 	WpNestProblem *problem;
 	gboolean by_class;
-	WpMap *numbers;  /* (class, kind, mode) -> plane */
-	GPtrArray *real; /* Plane */
+	guint32 *numbers; /* (class, kind, mode) -> plane + 1 */
+	gsize n_numbers;
+	guint32 *strides; /* by kind: every so many-th bundle is counted */
+	GPtrArray *real;  /* Plane */
 	GPtrArray *null;
 	GPtrArray *counting; /* one of the two */
 	GArray *excess;      /* double, by plane */
 	double *weights;     /* by candidate */
-	guint32 *plane_of;   /* by candidate */
+	Pair *pairs;         /* by candidate */
 };
 
 typedef WpNestStart Start;
 
 static guint
-cell_of(const WpNestProblem *problem, gint64 gap_ns)
+bin_of(const WpNestProblem *problem, gint64 gap_ns)
 {
-	double ratio = (double)ABS(gap_ns) / problem->grain_ns + 1;
-	return (guint)MIN(log2(ratio) * CELLS_AN_OCTAVE, N_CELLS - 1);
+	double octaves = wp_nest_octaves(problem, ABS(gap_ns));
+	return (guint)MIN(octaves * BINS_AN_OCTAVE, N_BINS - 1);
 }
 
 static guint
-bin_of(const WpNestProblem *problem, gint64 gap_ns)
+cell_of_bin(guint bin)
 {
-	double ratio = (double)ABS(gap_ns) / problem->grain_ns + 1;
-	return (guint)MIN(log2(ratio) * BINS_AN_OCTAVE, N_BINS - 1);
+	return MIN(bin / BINS_A_CELL, N_CELLS - 1);
 }
 
-static guint64
+static gsize
 plane_key(const Start *start, guint32 class, guint32 kind, WpNestMode mode)
 {
-	return wp_map_key(start->by_class ? class : 0, kind * WP_NEST_N_MODES + mode);
+	gsize of_class = start->by_class ? (gsize) class * start->problem->n_kinds : 0;
+	return (of_class + kind) * WP_NEST_N_MODES + mode;
 }
 
 static guint32
 plane_number(Start *start, guint32 bundle, guint32 parent, WpNestMode mode)
 {
 	const WpNestProblem *problem = start->problem;
-	guint64 key = plane_key(start, problem->parents[parent].class,
-				problem->bundles[bundle].kind, mode);
-	guint32 number = wp_map_number(start->numbers, key);
-	while (start->real->len <= number) {
+	gsize key = plane_key(start, problem->parents[parent].class, problem->bundles[bundle].kind,
+			      mode);
+	if (!start->numbers[key]) {
 		g_ptr_array_add(start->real, g_new0(Plane, 1));
 		g_ptr_array_add(start->null, g_new0(Plane, 1));
+		start->numbers[key] = start->real->len;
 	}
-	return number;
+	return start->numbers[key] - 1;
 }
 
 static void
@@ -93,9 +104,31 @@ count_pair(guint32 bundle, guint32 parent, gint64 begin_gap_ns, gint64 end_gap_n
 	   gpointer data)
 {
 	Start *start = data;
+	const WpNestProblem *problem = start->problem;
 	guint32 number = plane_number(start, bundle, parent, mode);
 	Plane *plane = g_ptr_array_index(start->counting, number);
-	(*plane)[cell_of(start->problem, begin_gap_ns)][cell_of(start->problem, end_gap_ns)]++;
+	guint i = cell_of_bin(bin_of(problem, begin_gap_ns));
+	guint j = cell_of_bin(bin_of(problem, end_gap_ns));
+	(*plane)[i][j]++;
+}
+
+/* (transfer full) Enough bundles of each kind, evenly spread. */
+static guint8 *
+pick_bundles(Start *start)
+{
+	const WpNestProblem *problem = start->problem;
+	guint8 *picks = g_new0(guint8, MAX(problem->n_bundles, 1));
+	g_autofree guint32 *met = g_new0(guint32, MAX(problem->n_kinds, 1));
+
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		start->strides[problem->bundles[b].kind]++;
+	for (guint32 k = 0; k < problem->n_kinds; k++)
+		start->strides[k] = MAX(start->strides[k] / ENOUGH_BUNDLES, 1);
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		guint32 kind = problem->bundles[b].kind;
+		picks[b] = met[kind]++ % start->strides[kind] == 0;
+	}
+	return picks;
 }
 
 /* One pass of a small kernel along rows (STEP 1) or columns. */
@@ -151,12 +184,14 @@ count_planes(Start *start)
 	static const double factors[N_SHIFTS] = { 1, -1, 1.7, -1.7, MAX_FACTOR, -MAX_FACTOR };
 	double shift_ns = shift_of(start->problem);
 
+	g_autofree guint8 *picks = pick_bundles(start);
+
 	start->counting = start->real;
-	wp_nest_foreach_pair(start->problem, 0, count_pair, start);
+	wp_nest_foreach_pair(start->problem, 0, picks, count_pair, start);
 	start->counting = start->null;
 	for (gint i = 0; i < N_SHIFTS; i++)
-		wp_nest_foreach_pair(start->problem, (gint64)(factors[i] * shift_ns), count_pair,
-				     start);
+		wp_nest_foreach_pair(start->problem, (gint64)(factors[i] * shift_ns), picks,
+				     count_pair, start);
 	for (guint p = 0; p < start->real->len; p++) {
 		Plane *null = g_ptr_array_index(start->null, p);
 		for (gint i = 0; i < N_CELLS * N_CELLS; i++)
@@ -171,8 +206,8 @@ count_planes(Start *start)
 static double
 get_excess(const Start *start, guint32 class, guint32 kind, WpNestMode mode)
 {
-	guint32 plane = wp_map_find(start->numbers, plane_key(start, class, kind, mode));
-	return plane == WP_MAP_NONE ? 0 : g_array_index(start->excess, double, plane);
+	guint32 number = start->numbers[plane_key(start, class, kind, mode)];
+	return number ? g_array_index(start->excess, double, number - 1) * start->strides[kind] : 0;
 }
 
 /*
@@ -213,11 +248,11 @@ has_inside(const WpNestProblem *problem, const WpNestBundle *bundle)
 
 /* Odds that a pair in this cell is a true one. */
 static double
-odds_of(const Start *start, guint32 plane, gint64 begin_gap_ns, gint64 end_gap_ns)
+odds_of(const Start *start, const Pair *pair)
 {
-	const Plane *real = g_ptr_array_index(start->real, plane);
-	const Plane *null = g_ptr_array_index(start->null, plane);
-	guint i = cell_of(start->problem, begin_gap_ns), j = cell_of(start->problem, end_gap_ns);
+	const Plane *real = g_ptr_array_index(start->real, pair->plane);
+	const Plane *null = g_ptr_array_index(start->null, pair->plane);
+	guint i = cell_of_bin(pair->begin), j = cell_of_bin(pair->end);
 	double share = (*real)[i][j] > 0 ? ((*real)[i][j] - (*null)[i][j]) / (*real)[i][j] : 0;
 	share = CLAMP(share, 0.001, 0.999);
 	return share / (1 - share);
@@ -242,15 +277,27 @@ normalise(double *weights, guint32 n)
 }
 
 static void
-gaps_of(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 parent,
-	gint64 *out_begin_ns, gint64 *out_end_ns)
+fill_pairs(Start *start)
 {
-	const guint32 *children = problem->bundle_children + bundle->first;
-	gint64 end_ns = G_MININT64;
-	for (guint32 i = 0; i < bundle->n; i++)
-		end_ns = MAX(end_ns, problem->children[children[i]].end_ns);
-	*out_begin_ns = problem->children[children[0]].begin_ns - problem->parents[parent].begin_ns;
-	*out_end_ns = problem->parents[parent].end_ns - end_ns;
+	const WpNestProblem *problem = start->problem;
+
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		const WpNestBundle *bundle = &problem->bundles[b];
+		for (guint32 i = 0; i < bundle->n_candidates; i++) {
+			guint32 at = bundle->first_candidate + i;
+			const WpNestCandidate *candidate = &problem->candidates[at];
+			const WpNestParent *parent = &problem->parents[candidate->parent];
+			gint64 begin_ns = bundle->begin_ns - parent->begin_ns;
+			gint64 end_ns = parent->end_ns - bundle->end_ns;
+			start->pairs[at] = (Pair){
+				plane_number(start, b, candidate->parent, candidate->mode),
+				(guint8)bin_of(problem, begin_ns),
+				(guint8)bin_of(problem, end_ns),
+				1 / (((double)ABS(begin_ns) * problem->per_grain + 1) *
+				     ((double)ABS(end_ns) * problem->per_grain + 1)),
+			};
+		}
+	}
 }
 
 /* Weights from the planes. */
@@ -267,11 +314,7 @@ weigh_by_planes(Start *start)
 			guint32 at = bundle->first_candidate + i;
 			const WpNestCandidate *candidate = &problem->candidates[at];
 			guint32 class = problem->parents[candidate->parent].class;
-			gint64 begin_ns, end_ns;
-			gaps_of(problem, bundle, candidate->parent, &begin_ns, &end_ns);
-			start->plane_of[at] =
-				plane_number(start, b, candidate->parent, candidate->mode);
-			start->weights[at] = odds_of(start, start->plane_of[at], begin_ns, end_ns);
+			start->weights[at] = odds_of(start, &start->pairs[at]);
 			if (candidate->mode != WP_NEST_INSIDE && is_inside &&
 			    (inside_kinds[bundle->kind] ||
 			     !is_used_mode(start, class, bundle->kind, candidate->mode)))
@@ -316,12 +359,10 @@ learn_gaps(const Start *start, Gaps *gaps)
 		const WpNestBundle *bundle = &problem->bundles[b];
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
 			guint32 at = bundle->first_candidate + i;
-			Gaps *own = &gaps[start->plane_of[at]];
-			gint64 begin_ns, end_ns;
-			gaps_of(problem, bundle, problem->candidates[at].parent, &begin_ns,
-				&end_ns);
-			own->begin[bin_of(problem, begin_ns)] += start->weights[at];
-			own->end[bin_of(problem, end_ns)] += start->weights[at];
+			const Pair *pair = &start->pairs[at];
+			Gaps *own = &gaps[pair->plane];
+			own->begin[pair->begin] += start->weights[at];
+			own->end[pair->end] += start->weights[at];
 			own->total += start->weights[at];
 		}
 	}
@@ -335,20 +376,16 @@ static void
 weigh_by_gaps(Start *start, const Gaps *gaps, const double *class_sizes)
 {
 	WpNestProblem *problem = start->problem;
-	double grain_ns = problem->grain_ns;
 
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		const WpNestBundle *bundle = &problem->bundles[b];
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
 			guint32 at = bundle->first_candidate + i;
 			guint32 parent = problem->candidates[at].parent;
-			const Gaps *own = &gaps[start->plane_of[at]];
-			gint64 begin_ns, end_ns;
-			gaps_of(problem, bundle, parent, &begin_ns, &end_ns);
-			start->weights[at] = own->begin[bin_of(problem, begin_ns)] /
-					     ((double)ABS(begin_ns) + grain_ns) *
-					     own->end[bin_of(problem, end_ns)] /
-					     ((double)ABS(end_ns) + grain_ns) * own->total /
+			const Pair *pair = &start->pairs[at];
+			const Gaps *own = &gaps[pair->plane];
+			start->weights[at] = own->begin[pair->begin] * own->end[pair->end] *
+					     pair->slope * own->total /
 					     class_sizes[problem->parents[parent].class];
 		}
 		normalise(start->weights + bundle->first_candidate, bundle->n_candidates);
@@ -452,52 +489,61 @@ take_likeliest(Start *start)
 }
 
 /* How many bundles of (class, kind) use each mode. (transfer full) */
-static WpMap *
+static guint32 *
 count_modes(const Start *start)
 {
 	WpNestProblem *problem = start->problem;
-	WpMap *used = wp_map_new();
+	guint32 *used = g_new0(guint32, start->n_numbers);
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		const WpNestBundle *bundle = &problem->bundles[b];
 		if (bundle->parent == WP_NO_PARENT)
 			continue;
 		guint32 class = problem->parents[bundle->parent].class;
 		WpNestMode mode = wp_nest_mode(problem, bundle, bundle->parent);
-		++*wp_map_at(used, plane_key(start, class, bundle->kind, mode), 0);
+		used[plane_key(start, class, bundle->kind, mode)]++;
 	}
 	return used;
 }
 
-static guint32
-count_mode(const WpMap *used, guint64 key)
+static double
+best_weight(const Start *start, const WpNestBundle *bundle)
 {
-	guint32 n = wp_map_find(used, key);
-	return n == WP_MAP_NONE ? 0 : n;
+	double best = 0;
+	for (guint32 i = 0; i < bundle->n_candidates; i++)
+		best = MAX(best, start->weights[bundle->first_candidate + i]);
+	return best;
 }
 
-/* Candidates outside, in a mode that hardly anybody uses, are no candidates. */
+/*
+ * Candidates outside, in a mode that hardly anybody uses, are no candidates; nor are those that are hopeless
+ * beside the best.
+ */
 void
-wp_nest_start_drop_modes(WpNestStart *start)
+wp_nest_start_drop(WpNestStart *start)
 {
 	WpNestProblem *problem = start->problem;
-	g_autoptr(WpMap) used = count_modes(start);
+	g_autofree guint32 *used = count_modes(start);
 	guint32 kept = 0;
 
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		WpNestBundle *bundle = &problem->bundles[b];
 		gboolean is_inside = has_inside(problem, bundle);
 		guint32 first = kept;
+		double enough = HOPELESS * best_weight(start, bundle);
+		bundle->n_possible = 0;
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
 			WpNestCandidate candidate =
 				problem->candidates[bundle->first_candidate + i];
 			guint32 class = problem->parents[candidate.parent].class, all = 0;
 			for (gint m = 0; m < WP_NEST_N_MODES; m++)
-				all += count_mode(used, plane_key(start, class, bundle->kind, m));
-			guint32 own = count_mode(
-				used, plane_key(start, class, bundle->kind, candidate.mode));
+				all += used[plane_key(start, class, bundle->kind, m)];
+			guint32 own = used[plane_key(start, class, bundle->kind, candidate.mode)];
 			gboolean is_used = own > MIN_EXCESS && own > MIN_EXCESS_SHARE * all;
-			if (candidate.mode == WP_NEST_INSIDE || !is_inside || is_used ||
-			    candidate.parent == bundle->parent)
+			if (candidate.mode != WP_NEST_INSIDE && is_inside && !is_used &&
+			    candidate.parent != bundle->parent)
+				continue;
+			bundle->n_possible++;
+			if (start->weights[bundle->first_candidate + i] >= enough)
 				problem->candidates[kept++] = candidate;
 		}
 		bundle->first_candidate = first;
@@ -514,12 +560,16 @@ wp_nest_start_new(WpNestProblem *problem)
 
 	start->problem = problem;
 	start->by_class = planes <= MAX_PLANES;
-	start->numbers = wp_map_new();
+	start->n_numbers = (start->by_class ? problem->n_classes : 1) * (gsize)problem->n_kinds *
+			   WP_NEST_N_MODES;
+	start->numbers = g_new0(guint32, MAX(start->n_numbers, 1));
+	start->strides = g_new0(guint32, MAX(problem->n_kinds, 1));
 	start->real = g_ptr_array_new_with_free_func(g_free);
 	start->null = g_ptr_array_new_with_free_func(g_free);
 	start->excess = g_array_new(FALSE, FALSE, sizeof(double));
 	start->weights = g_new(double, MAX(problem->n_candidates, 1));
-	start->plane_of = g_new(guint32, MAX(problem->n_candidates, 1));
+	start->pairs = g_new(Pair, MAX(problem->n_candidates, 1));
+	fill_pairs(start);
 	count_planes(start);
 	return start;
 }
@@ -529,12 +579,13 @@ wp_nest_start_free(WpNestStart *start)
 {
 	if (!start)
 		return;
-	wp_map_free(start->numbers);
+	g_free(start->numbers);
+	g_free(start->strides);
 	g_ptr_array_unref(start->real);
 	g_ptr_array_unref(start->null);
 	g_array_unref(start->excess);
 	g_free(start->weights);
-	g_free(start->plane_of);
+	g_free(start->pairs);
 	g_free(start);
 }
 

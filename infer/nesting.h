@@ -23,6 +23,7 @@
 
 #include <glib.h>
 
+#include "infer/quicklog.h"
 #include "infer/resolve.h"
 
 #define WP_NO_PARENT G_MAXUINT32
@@ -67,12 +68,15 @@ typedef struct {
 
 /* Calls that have the same parent whatever it is: one call, or all calls of a connection. */
 typedef struct {
+	gint64 begin_ns;
+	gint64 end_ns; /* of the last to end */
 	guint32 first; /* into bundle_children */
 	guint32 n;
 	guint32 kind; /* bundles of one kind may be swapped: same types in the same order */
 	guint32 first_candidate;
 	guint32 n_candidates;
-	guint32 parent; /* WP_NO_PARENT: none */
+	guint32 n_possible; /* candidates before the hopeless ones were dropped */
+	guint32 parent;     /* WP_NO_PARENT: none */
 } WpNestBundle;
 
 typedef struct {
@@ -103,7 +107,16 @@ typedef struct {
 	guint32 n_kinds;
 	gint64 after_ns; /* the window of WP_NEST_AFTER */
 	double grain_ns; /* delays below it are all alike: clock tick, scheduling */
+	double per_grain;
+	WpQuickLog quick;
 } WpNestProblem;
+
+/* Octaves of GAP_NS over the grain: log2(1 + gap / grain). */
+static inline double
+wp_nest_octaves(const WpNestProblem *problem, gint64 gap_ns)
+{
+	return wp_quick_log2(&problem->quick, (double)gap_ns * problem->per_grain + 1);
+}
 
 /* What a host receives and sends, and its connections' marks: each by time. */
 typedef struct {
@@ -132,12 +145,13 @@ gint wp_nest_find_candidate(const WpNestProblem *problem, const WpNestBundle *bu
 
 /*
  * Calls FUNC for each pair of a bundle, shifted by SHIFT_NS, and a parent it may belong to. |SHIFT_NS| is
- * less than the time between the first bundle and the last.
+ * less than the time between the first bundle and the last. PICKS, by bundle, says which take part; NULL:
+ * all.
  */
 typedef void (*WpNestPairFunc)(guint32 bundle, guint32 parent, gint64 begin_gap_ns,
 			       gint64 end_gap_ns, WpNestMode mode, gpointer data);
-void wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, WpNestPairFunc func,
-			  gpointer data);
+void wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, const guint8 *picks,
+			  WpNestPairFunc func, gpointer data);
 
 /* First answers (nesting-start.c). */
 typedef struct WpNestStart WpNestStart;
@@ -149,8 +163,8 @@ void wp_nest_start_free(WpNestStart *start);
 /* Sets the parent of each bundle that has candidates, after ROUNDS of soft assignment. */
 void wp_nest_start_assign(WpNestStart *start, guint rounds);
 
-/* Drops candidates in modes that the present answer does not use. */
-void wp_nest_start_drop_modes(WpNestStart *start);
+/* Drops candidates in modes that the present answer does not use, and the hopeless. */
+void wp_nest_start_drop(WpNestStart *start);
 
 /* Of the answer: probability of the bundle's parent, and the next best (WP_NO_PARENT: none). */
 typedef struct {

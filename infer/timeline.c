@@ -199,10 +199,9 @@ typedef struct {
 } Walk;
 
 static gint
-bin_of(const WpTimelines *timelines, gint64 gap_ns)
+bin_of(double octaves)
 {
-	double ratio = (double)MAX(gap_ns, 0) / timelines->problem->grain_ns + 1;
-	return MIN((gint)(log2(ratio) * BINS_AN_OCTAVE), N_BINS - 1);
+	return MIN((gint)(octaves * BINS_AN_OCTAVE), N_BINS - 1);
 }
 
 static void
@@ -213,7 +212,7 @@ count_event(Walk *walk, guint32 y, gint64 gap_ns)
 
 	slot->n++;
 	if (slot->gaps) {
-		gint bin = bin_of(timelines, gap_ns);
+		gint bin = bin_of(wp_nest_octaves(timelines->problem, MAX(gap_ns, 0)));
 		slot->gaps[bin]++;
 		get_slot(timelines, slot->pool)->gaps[bin]++;
 		get_slot(timelines, slot->pool)->n++;
@@ -250,15 +249,18 @@ score_event(Walk *walk, guint32 y, gint64 gap_ns)
 	double n_plan = others(plan_count(timelines, mix(walk->plan + y + 1)));
 	double of_plan = others(plan_count(timelines, walk->plan));
 
-	walk->score += log((n_plan + PLAN_BACKOFF * backoff) / (of_plan + PLAN_BACKOFF));
+	walk->score += wp_quick_log(&timelines->problem->quick,
+				    (n_plan + PLAN_BACKOFF * backoff) / (of_plan + PLAN_BACKOFF));
 	if (y == Y_STOP)
 		return;
 	if (!slot) {
 		guint32 pool = find_slot(timelines, walk->class, X_POOL, y);
 		slot = pool == G_MAXUINT32 ? NULL : get_slot(timelines, pool);
 	}
-	walk->score += slot ? slot->density[bin_of(timelines, gap_ns)] : timelines->flat;
-	walk->score -= log((double)MAX(gap_ns, 0) + timelines->problem->grain_ns);
+	double octaves = wp_nest_octaves(timelines->problem, MAX(gap_ns, 0));
+	walk->score += slot ? slot->density[bin_of(octaves)] : timelines->flat;
+	/* A density over the logarithm of the gap is less over the gap itself, the longer that is. */
+	walk->score -= octaves * G_LN2;
 }
 
 static void
