@@ -28,7 +28,6 @@
 #define BALANCE_ROUNDS   3
 #define FLAT             1e-3 /* share of a flat density */
 #define MAX_PLANES       4096 /* 32 kB each: with more, classes are not told apart */
-#define UNLIKELY         1e-6 /* odds of a mode that nothing speaks for */
 #define HOPELESS         1e-4 /* weight, of the best */
 #define MIN_EXCESS       5    /* pairs */
 #define MIN_EXCESS_SHARE 0.15 /* of a class's excess with this kind: a mode is used */
@@ -300,25 +299,43 @@ fill_pairs(Start *start)
 	}
 }
 
-/* Weights from the planes. */
+/* Candidates outside, where a parent inside is there and nothing speaks for this mode, are accidents. */
+static void
+drop_accidents(Start *start)
+{
+	WpNestProblem *problem = start->problem;
+	g_autofree gboolean *inside_kinds = find_inside_kinds(start);
+	guint32 kept = 0;
+
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		WpNestBundle *bundle = &problem->bundles[b];
+		gboolean is_inside = has_inside(problem, bundle);
+		guint32 first = kept;
+		for (guint32 i = 0; i < bundle->n_candidates; i++) {
+			WpNestCandidate candidate =
+				problem->candidates[bundle->first_candidate + i];
+			guint32 class = problem->parents[candidate.parent].class;
+			if (candidate.mode == WP_NEST_INSIDE || !is_inside ||
+			    (!inside_kinds[bundle->kind] &&
+			     is_used_mode(start, class, bundle->kind, candidate.mode)))
+				problem->candidates[kept++] = candidate;
+		}
+		bundle->first_candidate = first;
+		bundle->n_candidates = kept - first;
+	}
+	problem->n_candidates = kept;
+}
+
 static void
 weigh_by_planes(Start *start)
 {
 	WpNestProblem *problem = start->problem;
-	g_autofree gboolean *inside_kinds = find_inside_kinds(start);
 
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		const WpNestBundle *bundle = &problem->bundles[b];
-		gboolean is_inside = has_inside(problem, bundle);
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
 			guint32 at = bundle->first_candidate + i;
-			const WpNestCandidate *candidate = &problem->candidates[at];
-			guint32 class = problem->parents[candidate->parent].class;
 			start->weights[at] = odds_of(start, &start->pairs[at]);
-			if (candidate->mode != WP_NEST_INSIDE && is_inside &&
-			    (inside_kinds[bundle->kind] ||
-			     !is_used_mode(start, class, bundle->kind, candidate->mode)))
-				start->weights[at] *= UNLIKELY;
 		}
 		normalise(start->weights + bundle->first_candidate, bundle->n_candidates);
 	}
@@ -567,10 +584,11 @@ wp_nest_start_new(WpNestProblem *problem)
 	start->real = g_ptr_array_new_with_free_func(g_free);
 	start->null = g_ptr_array_new_with_free_func(g_free);
 	start->excess = g_array_new(FALSE, FALSE, sizeof(double));
+	count_planes(start);
+	drop_accidents(start);
 	start->weights = g_new(double, MAX(problem->n_candidates, 1));
 	start->pairs = g_new(Pair, MAX(problem->n_candidates, 1));
 	fill_pairs(start);
-	count_planes(start);
 	return start;
 }
 
