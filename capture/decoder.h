@@ -77,6 +77,7 @@ typedef struct {
 	guint8 n_tokens;
 	gboolean is_open; /* set by the stream: begin is valid */
 	guint8 from;      /* set by the stream: WpDirection */
+	gboolean is_cut;  /* set by the stream: end is not its end, which was not seen */
 	WpStamp begin;
 	WpStamp end;
 	guint64 bytes;

@@ -209,10 +209,12 @@ on_bytes(WpReassemblyEnv *env, WpReassembly *tcp, guint side, const guint8 *data
 }
 
 static void
-on_hole(WpReassemblyEnv *env, WpReassembly *tcp, guint side, guint64 length, const WpStamp *stamp)
+on_hole(WpReassemblyEnv *env, WpReassembly *tcp, guint side, guint64 length, const WpStamp *stamp,
+	gint64 by_ns)
 {
 	Flow *flow = flow_of(tcp);
-	wp_stream_hole(get_stream((WpFlows *)env, flow), direction_of(flow, side), length, stamp);
+	wp_stream_hole(get_stream((WpFlows *)env, flow), direction_of(flow, side), length, stamp,
+		       by_ns);
 }
 
 static void

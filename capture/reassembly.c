@@ -122,7 +122,8 @@ pass(WpReassemblyEnv *env, WpReassembly *flow, guint side, const Piece *piece)
 		env->ops->bytes(env, flow, side, piece->data, piece->captured, &stamp);
 	if (piece->length > piece->captured) {
 		stamp.offset += piece->captured;
-		env->ops->hole(env, flow, side, piece->length - piece->captured, &stamp);
+		env->ops->hole(env, flow, side, piece->length - piece->captured, &stamp,
+			       piece->time_ns);
 	}
 	if (piece->flags & WP_TCP_FIN && !half->is_ended) {
 		stamp.offset = half->next - half->origin;
@@ -331,7 +332,8 @@ skip_hole(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint64 end)
 		half->counts.lost_segments += estimate_lost(env, half, end);
 	half->gap_end = half->next = end;
 	half->inner_acks = 0;
-	env->ops->hole(env, flow, side, length, NULL);
+	env->ops->hole(env, flow, side, length, NULL,
+		       half->cover >= end ? half->cover_ns : WP_NO_TIME);
 }
 
 /*
@@ -414,7 +416,8 @@ settle(WpReassemblyEnv *env, WpReassembly *flow)
 	for (guint side = 0; side < 2; side++) {
 		const WpHalf *half = &flow->half[side];
 		if (half->next > half->origin)
-			env->ops->hole(env, flow, side, half->next - half->origin, NULL);
+			env->ops->hole(env, flow, side, half->next - half->origin, NULL,
+				       WP_NO_TIME);
 	}
 	drain(env, flow);
 }
@@ -444,9 +447,26 @@ relieve(WpReassemblyEnv *env, WpReassembly *flow)
 	}
 }
 
-/* Takes the acknowledgement NUMBER sent by SIDE; returns its offset, 0 where it makes no sense. */
+/*
+ * The bytes of HALF up to ACK had passed at TIME_NS. Where it is not known how far the present hole
+ * goes, each acknowledgement may be the first of all of it.
+ */
+static void
+note_cover(WpHalf *half, guint64 ack, gint64 time_ns)
+{
+	if (ack <= half->next ||
+	    (half->cover > half->next && half->first && half->cover >= half->first->piece.offset))
+		return;
+	half->cover = ack;
+	half->cover_ns = time_ns;
+}
+
+/*
+ * Takes the acknowledgement NUMBER sent by SIDE at TIME_NS; returns its offset, 0 where it makes no
+ * sense.
+ */
 static guint64
-take_ack(WpReassembly *flow, guint side, guint32 number)
+take_ack(WpReassembly *flow, guint side, guint32 number, gint64 time_ns)
 {
 	WpHalf *half = &flow->half[!side];
 	if (!half->is_known)
@@ -464,6 +484,7 @@ take_ack(WpReassembly *flow, guint side, guint32 number)
 	    !(half->last && ack <= end_of(&half->last->piece) + 1))
 		return 0;
 	half->acked = ack;
+	note_cover(half, ack, time_ns);
 	if (ack > half->next && (!half->first || ack < half->first->piece.offset)) {
 		half->inner_acks++;
 		half->last_ack = ack;
@@ -691,7 +712,9 @@ wp_reassembly_add(WpReassemblyEnv *env, WpReassembly *flow, guint side, const Wp
 	}
 	half->is_seen = 1;
 	half->counts.segments += segment->length > 0;
-	guint64 ack = segment->flags & WP_TCP_ACK ? take_ack(flow, side, segment->ack) : 0;
+	guint64 ack = segment->flags & WP_TCP_ACK
+			      ? take_ack(flow, side, segment->ack, segment->time_ns)
+			      : 0;
 	if (segment->flags & WP_TCP_SYN)
 		take_syn(env, flow, side, segment->seq);
 	if (flow->is_reset) /* by one that had waited */

@@ -72,6 +72,8 @@ typedef struct {
 	guint64 gap_end;      /* end of the last gap: a gap that begins here is the same one */
 	guint64 last_ack;     /* latest acknowledgement inside the present hole ... */
 	guint32 inner_acks;   /* ... and how many there were, each the end of a lost segment */
+	guint64 cover;        /* the first acknowledgement of all of the present hole ... */
+	gint64 cover_ns;      /* ... and when */
 	guint32 strange;      /* sequence number after a segment that was too far off to believe */
 	WpHeldSegment *first; /* waiting, by offset, no overlap */
 	WpHeldSegment *last;
@@ -101,8 +103,9 @@ struct WpReassembly {
 typedef struct {
 	void (*bytes)(WpReassemblyEnv *env, WpReassembly *flow, guint side, const guint8 *data,
 		      gsize length, const WpStamp *stamp);
+	/* STAMP, BY_NS: see wp_stream_hole() */
 	void (*hole)(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint64 length,
-		     const WpStamp *stamp); /* STAMP NULL: the packet was not seen */
+		     const WpStamp *stamp, gint64 by_ns);
 	void (*end)(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpStamp *stamp);
 	void (*reset)(WpReassemblyEnv *env, WpReassembly *flow, const WpStamp *stamp);
 } WpReassemblyOps;

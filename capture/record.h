@@ -41,7 +41,8 @@ typedef enum {
 /* Marks, a set of bits. */
 enum {
 	WP_MARK_SETUP = 1, /* greeting, login, TLS handshake: no work of the user's */
-	WP_MARK_WAIT = 2   /* waits by design: BLPOP, long poll; never ranked as slow */
+	WP_MARK_WAIT = 2,  /* waits by design: BLPOP, long poll; never ranked as slow */
+	WP_MARK_CUT = 4    /* a return whose end was not seen: end_ns is begin_ns */
 };
 
 /*

@@ -131,6 +131,11 @@ emit_return(WpStream *stream, WpDirection from, const WpMessage *message)
 	const WpPending *call = &pairing->calls[found];
 	WpRecord record = make_record(stream, from, message, WP_KIND_RETURN);
 	record.marks |= call->marks;
+	if (message->is_cut) {
+		record.marks |= WP_MARK_CUT;
+		record.end_ns = record.begin_ns;
+		wp_stream_count(stream, from, WP_COUNT_RETURNS_CUT, 1);
+	}
 	if (!record.label)
 		record.label = call->label;
 	record.n_tokens = 0;

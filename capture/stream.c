@@ -9,6 +9,12 @@
 
 #include "capture/stream-private.h"
 
+/*
+ * Where the last bytes of a message were not seen, but acknowledged so soon after the last one that was,
+ * that one's time is taken for the end.
+ */
+#define END_TOLERANCE G_GINT64_CONSTANT(1000000) /* ns */
+
 WpStream *
 wp_stream_new(const WpStreamShared *shared, const WpStreamInfo *info)
 {
@@ -196,8 +202,18 @@ extend(WpMessage *message, guint64 bytes, const WpStamp *end)
 	if (!message || !message->is_open)
 		return;
 	message->bytes += bytes;
-	if (end)
-		message->end = *end;
+	message->end = *end;
+	message->is_cut = FALSE;
+}
+
+/* The same with bytes that were not seen, but had passed by BY_NS. */
+static void
+extend_unseen(WpMessage *message, guint64 bytes, gint64 by_ns)
+{
+	if (!message || !message->is_open)
+		return;
+	message->bytes += bytes;
+	message->is_cut = by_ns == WP_NO_TIME || by_ns - message->end.time_ns > END_TOLERANCE;
 }
 
 static void
@@ -434,12 +450,15 @@ decode_cut(WpStream *stream, WpDirection from)
 
 /* LENGTH bytes inside the current unit passed unseen; returns how many of them it took. */
 static guint64
-skip_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp)
+skip_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp, gint64 by_ns)
 {
 	WpSide *side = &stream->sides[from];
 	guint64 n = MIN(side->skip, length);
 
-	extend(side->unit_message, n, stamp);
+	if (n && stamp)
+		extend(side->unit_message, n, stamp);
+	else if (n)
+		extend_unseen(side->unit_message, n, by_ns);
 	if (side->skip != G_MAXUINT64) {
 		side->skip -= n;
 		if (n && side->skip == 0)
@@ -449,7 +468,8 @@ skip_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *sta
 }
 
 void
-wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp)
+wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp,
+	       gint64 by_ns)
 {
 	if (stream->is_finished)
 		return;
@@ -459,11 +479,11 @@ wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp
 		wp_stream_drop_held(stream);
 	from = direction_of(stream, from);
 	WpSide *side = &stream->sides[from];
-	guint64 skipped = skip_hole(stream, from, length, stamp);
+	guint64 skipped = skip_hole(stream, from, length, stamp, by_ns);
 	if (skipped < length) {
 		if (stream->decoder)
 			decode_cut(stream, from);
-		skipped += skip_hole(stream, from, length - skipped, stamp);
+		skipped += skip_hole(stream, from, length - skipped, stamp, by_ns);
 	}
 	if (skipped < length) {
 		drop_unread(stream, from);

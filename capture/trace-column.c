@@ -100,6 +100,10 @@ read_time(WpFieldReader *reader, WpRecord *record, WpField field)
 static const char *
 read_time_end(WpFieldReader *reader, WpRecord *record, WpField field)
 {
+	if (wp_field_is(field, "?")) {
+		record->marks |= WP_MARK_CUT;
+		return NULL;
+	}
 	if (field.length == 0 || wp_field_time(field, &record->end_ns))
 		return NULL;
 	return "time_end is no number of seconds";

@@ -297,7 +297,9 @@ put_optional(Writer *writer, const WpRecord *record, const guint32 *tokens)
 	WpOutput *output = writer->output;
 
 	put_tab(output);
-	if (record->end_ns != record->begin_ns)
+	if (record->marks & WP_MARK_CUT)
+		put_text(output, "?");
+	else if (record->end_ns != record->begin_ns)
 		put_time(output, record->end_ns);
 	put_tab(output);
 	put_endpoint(writer, &record->src, record->sender);

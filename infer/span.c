@@ -173,7 +173,8 @@ add_return(Pairing *pairing, const WpRecord *record, guint32 number)
 	}
 	WpSpan *span = &pairing->spans->spans[found];
 	span->return_begin_ns = clamp_time(record->begin_ns);
-	span->return_ns = clamp_time(MAX(record->end_ns, record->begin_ns));
+	if (!(record->marks & WP_MARK_CUT))
+		span->return_ns = clamp_time(MAX(record->end_ns, record->begin_ns));
 	span->return_record = number;
 	span->marks |= record->marks;
 	if (record->status != WP_STATUS_UNKNOWN)

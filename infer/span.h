@@ -16,7 +16,7 @@ typedef struct {
 	gint64 call_ns;         /* first byte of the call */
 	gint64 call_end_ns;     /* last byte of the call */
 	gint64 return_begin_ns; /* first byte of the return, or WP_NO_TIME */
-	gint64 return_ns;       /* last byte of the return, or WP_NO_TIME; >= call_ns */
+	gint64 return_ns;       /* last byte of the return, or WP_NO_TIME (not seen); >= call_ns */
 	guint64 id;             /* of the record */
 	guint32 caller;         /* node of WpResolved */
 	guint32 callee;

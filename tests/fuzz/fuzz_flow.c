@@ -50,7 +50,8 @@ on_bytes(WpReassemblyEnv *env, WpReassembly *flow, guint side, const guint8 *dat
 }
 
 static void
-on_hole(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint64 length, const WpStamp *stamp)
+on_hole(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint64 length, const WpStamp *stamp,
+	gint64 by_ns)
 {
 	move(env, side, length, stamp);
 }

@@ -37,6 +37,8 @@ write_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, 
 		g_string_append(self->text, " setup");
 	if (record->marks & WP_MARK_WAIT)
 		g_string_append(self->text, " wait");
+	if (record->marks & WP_MARK_CUT)
+		g_string_append(self->text, " cut");
 	if (self->show_tokens)
 		g_string_append_printf(self->text, " tokens=%d", record->n_tokens);
 	g_string_append_c(self->text, '\n');
@@ -131,7 +133,8 @@ push_step(Run *run, const WpRunOptions *options, const WpStep *step, gsize first
 		break;
 	case 'c':
 	case 's':
-		wp_stream_hole(run->stream, from, step->length, NULL);
+		wp_stream_hole(run->stream, from, step->length, NULL,
+			       step->data ? run->now_ns : WP_NO_TIME);
 		run->sent[from] += step->length;
 		break;
 	case 'F':

@@ -13,7 +13,7 @@
  *     kind id [begin,end] protocol bytes label status marks
  * with kind C, R, M (of the client's side: lower case where the server is the sender, as in "r1" never,
  * "m3"), begin and end in microseconds, empty label left out, status left out for calls, marks "setup",
- * "wait". Records stand in the order in which they leave. Counters that are not 0 and tell of trouble
+ * "wait", "cut". Records stand in the order in which they leave. Counters that are not 0 and tell of trouble
  * follow as "name n".
  */
 #ifndef WP_TESTS_SUPPORT_DECODE_RUN_H
@@ -22,7 +22,8 @@
 #include "capture/stream.h"
 
 typedef struct {
-	char what; /* C, S: bytes; c, s: a hole of LENGTH bytes; F, G: FIN of client, server; R: reset;
+	char what; /* C, S: bytes; c, s: a hole of LENGTH bytes, that
+		    * is acknowledged in this step where DATA is not NULL; F, G: FIN of client, server; R: reset;
 		    * P: a pause of LENGTH microseconds */
 	const char *data;
 	gsize length;
@@ -51,6 +52,10 @@ typedef struct {
 #define WP_S_HOLE(length)                                                                          \
 	{                                                                                          \
 		's', NULL, length                                                                  \
+	}
+#define WP_S_HOLE_ACKED(length)                                                                    \
+	{                                                                                          \
+		's', "", length                                                                    \
 	}
 #define WP_C_FIN                                                                                   \
 	{                                                                                          \

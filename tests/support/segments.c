@@ -170,9 +170,14 @@ wp_test_record_bytes(WpTestRecorder *recorder, guint side, const guint8 *data, g
 }
 
 void
-wp_test_record_hole(WpTestRecorder *recorder, guint side, guint64 length, const WpStamp *stamp)
+wp_test_record_hole(WpTestRecorder *recorder, guint side, guint64 length, const WpStamp *stamp,
+		    gint64 by_ns)
 {
 	record_range(recorder, side, stamp ? " cut" : " hole", length, stamp);
+	if (recorder->show_by && by_ns == WP_NO_TIME)
+		g_string_append(recorder->text, " by ?");
+	else if (recorder->show_by)
+		g_string_append_printf(recorder->text, " by %d", (int)(by_ns / 1000000));
 }
 
 char *

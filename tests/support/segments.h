@@ -14,7 +14,7 @@
  * the right bytes came.
  *
  * The recorder writes "C 0-10", "C hole 10-20" (never seen), "C cut 10-20" (not captured), "C end",
- * "reset"; with show_peer also "C 0-10 peer 5"; flows add "flow 1 C>S", "finish fin".
+ * "reset"; with show_peer also "C 0-10 peer 5", with show_by "C hole 10-20 by 3" (ms); flows add "flow 1 C>S", "finish fin".
  */
 #ifndef WP_TESTS_SUPPORT_SEGMENTS_H
 #define WP_TESTS_SUPPORT_SEGMENTS_H
@@ -41,6 +41,7 @@ typedef struct {
 	GString *text; /* since the last wp_test_recorder_take() */
 	guint64 at[2]; /* offset that must come next */
 	gboolean show_peer;
+	gboolean show_by;
 } WpTestRecorder;
 
 void wp_test_recorder_init(WpTestRecorder *recorder);
@@ -50,8 +51,8 @@ void wp_test_recorder_clear(WpTestRecorder *recorder);
 void wp_test_record(WpTestRecorder *recorder, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void wp_test_record_bytes(WpTestRecorder *recorder, guint side, const guint8 *data, gsize length,
 			  const WpStamp *stamp);
-void wp_test_record_hole(WpTestRecorder *recorder, guint side, guint64 length,
-			 const WpStamp *stamp);
+void wp_test_record_hole(WpTestRecorder *recorder, guint side, guint64 length, const WpStamp *stamp,
+			 gint64 by_ns);
 
 /* (transfer full) What was recorded since the last call. */
 char *wp_test_recorder_take(WpTestRecorder *recorder);

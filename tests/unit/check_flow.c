@@ -89,10 +89,11 @@ wp_stream_bytes(WpStream *stream, WpDirection from, const guint8 *data, gsize le
 }
 
 void
-wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp)
+wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp,
+	       gint64 by_ns)
 {
 	ck_assert(!stream->is_finished);
-	wp_test_record_hole(&stream->recorder, side_of(stream, from), length, stamp);
+	wp_test_record_hole(&stream->recorder, side_of(stream, from), length, stamp, by_ns);
 	pass_on(stream);
 }
 

@@ -37,9 +37,10 @@ on_bytes(WpReassemblyEnv *env, WpReassembly *flow, guint side, const guint8 *dat
 }
 
 static void
-on_hole(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint64 length, const WpStamp *stamp)
+on_hole(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint64 length, const WpStamp *stamp,
+	gint64 by_ns)
 {
-	wp_test_record_hole(&fixture_of(env)->recorder, side, length, stamp);
+	wp_test_record_hole(&fixture_of(env)->recorder, side, length, stamp, by_ns);
 }
 
 static void
@@ -343,6 +344,33 @@ START_TEST(peers)
 	Fixture f;
 	set_up(&f);
 	f.recorder.show_peer = TRUE;
+	run_steps(&f, handshake, G_N_ELEMENTS(handshake));
+	run_steps(&f, steps, G_N_ELEMENTS(steps));
+	tear_down(&f);
+}
+END_TEST
+
+/* When the bytes of a hole had passed: at the first acknowledgement of all of it. */
+START_TEST(hole_by)
+{
+	static const Step steps[] = {
+		{ "C 0-10 ack 0 at 1", "C 0-10" },
+		{ "S 0-10 ack 10 at 2", "S 0-10" },
+		{ "S 30-40 ack 10 at 3", "" },
+		{ "C 10 ack 20 at 4", "" },
+		{ "C 10 ack 30 at 5", "" },
+		{ "C 10 ack 40 at 6", "" },
+		{ "wait", "S hole 10-20 by 5" }, /* all that was missing when the wait began */
+		{ "wait", "S hole 20-30 by 5, S 30-40" },
+		{ "C 10 ack 50 at 7", "" },
+		{ "C 10-20 ack 50 at 8", "" },
+		{ "wait", "S hole 40-50 by 7, C 10-20" },
+		{ "S 60-70 ack 20 at 9", "" },
+		{ "flush", "S hole 50-60 by ?, S 60-70" },
+	};
+	Fixture f;
+	set_up(&f);
+	f.recorder.show_by = TRUE;
 	run_steps(&f, handshake, G_N_ELEMENTS(handshake));
 	run_steps(&f, steps, G_N_ELEMENTS(steps));
 	tear_down(&f);
@@ -736,8 +764,8 @@ START_TEST(other_connection)
 END_TEST
 
 WP_SUITE("reassembly", in_order, out_of_order, repeated, overlap, wrap, acknowledged_hole,
-	 lost_on_the_wire, reply_before_request, lost_request, circle, peers, snap, keep_alive,
-	 syn_with_data, fin, data_behind_fin, lost_fin, lost_byte, reset, reset_behind_hole,
-	 refused, midstream, midstream_lost_first, midstream_early_ack, midstream_late_syn,
-	 midstream_probe, one_way, far_off, too_much_waits, lost_segments, lost_segments_by_size,
-	 other_connection)
+	 lost_on_the_wire, reply_before_request, lost_request, circle, peers, hole_by, snap,
+	 keep_alive, syn_with_data, fin, data_behind_fin, lost_fin, lost_byte, reset,
+	 reset_behind_hole, refused, midstream, midstream_lost_first, midstream_early_ack,
+	 midstream_late_syn, midstream_probe, one_way, far_off, too_much_waits, lost_segments,
+	 lost_segments_by_size, other_connection)

@@ -118,6 +118,24 @@ START_TEST(returns_find_their_calls)
 }
 END_TEST
 
+/* A return whose end was not seen: what it says is known, but not how long the call took. */
+START_TEST(cut_return)
+{
+	static const Row rows[] = {
+		{ 'C', "a", "b", 7, 10, 0 },
+		{ 'R', "b", "a", 7, 20, WP_MARK_CUT },
+	};
+	g_autoptr(WpTrace) trace = trace_of(rows, G_N_ELEMENTS(rows));
+	g_autoptr(WpSpans) spans = wp_spans_new(trace);
+	const WpSpan *span = &spans->spans[0];
+
+	ck_assert(!wp_span_is_paired(span));
+	ck_assert_int_eq(span->return_begin_ns, 20);
+	ck_assert_int_eq(span->status, WP_STATUS_ERROR);
+	ck_assert_uint_eq(spans->n_unpaired_returns, 0);
+}
+END_TEST
+
 START_TEST(fields)
 {
 	static const Row rows[] = {
@@ -197,4 +215,4 @@ START_TEST(far_times)
 }
 END_TEST
 
-WP_SUITE("span", returns_find_their_calls, fields, table_survives_removal, far_times)
+WP_SUITE("span", returns_find_their_calls, fields, cut_return, table_survives_removal, far_times)

@@ -65,6 +65,33 @@ static const Row holes[] = {
 	  "R2 [6,6] unknown 2 unknown\nflows-undecoded 1\nreturns-orphan 1\nresyncs 1\n" },
 };
 
+#define ASK  "GET /a HTTP/1.1\r\n\r\n"
+#define HEAD "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"
+
+/* The end of a return that was not seen is known where an acknowledgement soon tells that it passed. */
+static const Row unseen_ends[] = {
+	{ "acknowledged soon",
+	  { .port = 80 },
+	  { WP_C(ASK), WP_S(HEAD "1234"), WP_S_HOLE_ACKED(4), WP_C(ASK), WP_S(HEAD "12345678") },
+	  "C1 [1,1] http 19 GET /a\nR1 [2,2] http 46 GET /a ok\n"
+	  "C2 [4,4] http 19 GET /a\nR2 [5,5] http 46 GET /a ok\n" },
+	{ "acknowledged late",
+	  { .port = 80 },
+	  { WP_C(ASK), WP_S(HEAD "1234"), WP_PAUSE(1000), WP_S_HOLE_ACKED(4), WP_C(ASK),
+	    WP_S(HEAD "12345678") },
+	  "C1 [1,1] http 19 GET /a\nR1 [2,2] http 46 GET /a ok cut\n"
+	  "C2 [1005,1005] http 19 GET /a\nR2 [1006,1006] http 46 GET /a ok\nreturns-cut 1\n" },
+	{ "not acknowledged",
+	  { .port = 80 },
+	  { WP_C(ASK), WP_S(HEAD "1234"), WP_S_HOLE(4), WP_C(ASK), WP_S(HEAD "12345678") },
+	  "C1 [1,1] http 19 GET /a\nR1 [2,2] http 46 GET /a ok cut\n"
+	  "C2 [4,4] http 19 GET /a\nR2 [5,5] http 46 GET /a ok\nreturns-cut 1\n" },
+	{ "bytes behind the hole",
+	  { .port = 80 },
+	  { WP_C(ASK), WP_S(HEAD "12"), WP_S_HOLE(4), WP_S("78") },
+	  "C1 [1,1] http 19 GET /a\nR1 [2,4] http 46 GET /a ok\n" },
+};
+
 #define HELLO_1_2                                                                                  \
 	"\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x03"                                             \
 	"01234567890123456789012345678901\x00\x00\x02\x00\x2f\x01\x00"
@@ -127,6 +154,12 @@ START_TEST(around_holes)
 }
 END_TEST
 
+START_TEST(around_ends)
+{
+	check_rows(unseen_ends, G_N_ELEMENTS(unseen_ends), FALSE);
+}
+END_TEST
+
 START_TEST(tls_records)
 {
 	check_rows(tls, G_N_ELEMENTS(tls), TRUE);
@@ -139,4 +172,4 @@ START_TEST(opaque_protocols)
 }
 END_TEST
 
-WP_SUITE("stream", by_turns, around_holes, tls_records, opaque_protocols)
+WP_SUITE("stream", by_turns, around_holes, around_ends, tls_records, opaque_protocols)

@@ -60,6 +60,7 @@ static const char full[] = HEADER
 	"-1.500000000\tMESSAGE\tclient a\tx\\ty\tid 7\t\t\t\t\t\t\t\tok\t\t\t255\t\tffffffff\n"
 	"1700000001.000000000\tRETURN\t10.0.0.1\t10.0.0.9\t1\t1700000002.999999999\t10.0.0.1:80\t"
 	"10.0.0.9:40000\t4294967295\thttp\tGET /x/{}\t18446744073709551614\ttimeout\t\t\t\t2\t\n"
+	"1700000003.000000000\tRETURN\tx\\ty\tclient a\tid 7\t?\t\t\t\t\t\t\t\t\t\t\t\t\n"
 	"#setting\tkey\\\\\tva\\tlue\n"
 	"#setting\tempty\t\n"
 	"#node\tnever seen\n"
@@ -90,7 +91,7 @@ END_TEST
 START_TEST(fields)
 {
 	g_autoptr(WpTrace) trace = read_text(full, NULL);
-	ck_assert_uint_eq(wp_trace_n_records(trace), 4);
+	ck_assert_uint_eq(wp_trace_n_records(trace), 5);
 	const WpRecord *records = wp_trace_records(trace);
 	const WpNodes *nodes = wp_trace_nodes(trace);
 	char text[WP_ENDPOINT_TEXT_MAX];
@@ -128,6 +129,9 @@ START_TEST(fields)
 	ck_assert_uint_eq(r->bytes, WP_NO_SIZE);
 	ck_assert_int_eq(r->status, WP_STATUS_OK);
 	ck_assert_int_eq(records[3].status, WP_STATUS_TIMEOUT);
+	ck_assert_int_eq(records[3].marks, 0);
+	ck_assert_int_eq(records[4].marks, WP_MARK_CUT);
+	ck_assert_int_eq(records[4].end_ns, records[4].begin_ns);
 }
 END_TEST
 
@@ -300,7 +304,7 @@ START_TEST(cut)
 	g_autoptr(GByteArray) gzip = wp_gzip_bytes(full, strlen(full));
 	g_autotemp *path = wp_temp_file_new("", gzip->data, gzip->len - 20);
 	g_autoptr(WpTrace) trace = read_trace(path, NULL);
-	ck_assert_uint_eq(wp_trace_n_records(trace), 4);
+	ck_assert_uint_eq(wp_trace_n_records(trace), 5);
 	ck_assert_uint_eq(wp_counters_get(wp_trace_counters(trace), WP_COUNT_INPUT_TRUNCATED), 1);
 }
 END_TEST
