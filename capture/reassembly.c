@@ -15,18 +15,6 @@
 /* Offsets begin here plus the first sequence number, so that earlier ones are not negative. */
 #define FIRST_OFFSET (G_GUINT64_CONSTANT(1) << 32)
 
-/* Payload taken for a full segment where a direction showed none: Ethernet's, with time stamps. */
-#define USUAL_SEGMENT 1448
-
-/* So many segments of a direction tell what sizes it sends. */
-#define KNOWN_SIZES 16
-
-/* So many are enough, and fit 16 bits. */
-#define MANY_SIZES 60000
-
-/* A size that fewer than one in so many segments have is hardly that of a single lost one. */
-#define RARE_SIZE 32
-
 /* A reset so little behind what was seen is believed: its sender may not know of its own data. */
 #define RESET_BEHIND 65535
 
@@ -82,30 +70,6 @@ stamp_of(const WpReassembly *flow, guint side, const Piece *piece)
 			stamp.peer = ack - other->origin;
 	}
 	return stamp;
-}
-
-static guint
-size_class(guint64 length)
-{
-	return length > 1 ? MIN(g_bit_storage(length - 1), WP_REASSEMBLY_SIZES - 1) : 0;
-}
-
-static void
-note_size(WpReassemblyEnv *env, WpHalf *half, guint32 length)
-{
-	if (!length)
-		return;
-	half->largest = MAX(half->largest, length);
-	env->largest = MAX(env->largest, length);
-	half->sizes[size_class(length)]++;
-	half->n_bytes += length;
-	half->n_sizes++;
-	if (half->n_sizes < MANY_SIZES)
-		return;
-	half->n_sizes /= 2; /* the sizes follow the traffic, and nothing overflows */
-	half->n_bytes /= 2;
-	for (gsize i = 0; i < G_N_ELEMENTS(half->sizes); i++)
-		half->sizes[i] /= 2;
 }
 
 /* Hands over PIECE, which begins at `next`. */
@@ -296,26 +260,12 @@ drain(WpReassemblyEnv *env, WpReassembly *flow)
 	}
 }
 
-/*
- * How many segments were lost in the hole from `next` to END. Certain: one, one more for each
- * acknowledgement inside, and as many as it takes at the largest size. A direction that has shown
- * little itself may send the largest that any flow did. Of one that has shown enough, the mean size
- * tells more about a hole longer than it ever sends, or of a size that it does not send: those are
- * several at once.
- */
+/* How many segments were lost in the hole from `next` to END: each acknowledgement inside ends one. */
 static guint32
 estimate_lost(const WpReassemblyEnv *env, const WpHalf *half, guint64 end)
 {
-	guint64 length = end - half->next, largest = half->largest;
 	guint64 n = half->inner_acks ? half->inner_acks + (half->last_ack < end) : 1;
-
-	if (half->n_sizes < KNOWN_SIZES)
-		largest = MAX(USUAL_SEGMENT, env->largest);
-	n = MAX(n, (length + largest - 1) / largest);
-	if (half->n_sizes >= KNOWN_SIZES &&
-	    (length > 2 * largest || half->sizes[size_class(length)] * RARE_SIZE < half->n_sizes))
-		n = MAX(n, length * half->n_sizes / half->n_bytes);
-	return (guint32)MIN(n, G_MAXUINT32 / 2);
+	return wp_sizes_estimate(&half->sizes, env->largest, end - half->next, n);
 }
 
 /* Reports that the bytes of SIDE up to END are missing. */
@@ -409,13 +359,15 @@ settle(WpReassemblyEnv *env, WpReassembly *flow)
 	flow->is_settling = 0;
 	for (guint side = 0; side < 2; side++) {
 		WpHalf *half = &flow->half[side];
+		if (half->has_syn)
+			continue;
 		if (half->origin > half->next ||
 		    half->next - half->origin > WP_REASSEMBLY_MAX_BYTES)
 			half->origin = half->next;
 	}
 	for (guint side = 0; side < 2; side++) {
 		const WpHalf *half = &flow->half[side];
-		if (half->next > half->origin)
+		if (half->next > half->origin && !half->has_syn)
 			env->ops->hole(env, flow, side, half->next - half->origin, NULL,
 				       WP_NO_TIME);
 	}
@@ -469,14 +421,16 @@ static guint64
 take_ack(WpReassembly *flow, guint side, guint32 number, gint64 time_ns)
 {
 	WpHalf *half = &flow->half[!side];
-	if (!half->is_known)
+	if (!half->is_known) {
 		begin_half(half, number);
+		flow->is_settling |= flow->half[side].has_syn; /* its own SYN may come late */
+	}
 	/* Of a side that is not captured, what is acknowledged is all that is known. */
 	guint64 near = half->is_seen ? half->next : half->acked;
 	guint64 ack = unwrap(near, number);
 	if (half->has_fin)
 		ack = MIN(ack, half->fin + 1);
-	if (flow->is_settling && !half->first && ack < half->next)
+	if (flow->is_settling && !half->has_syn && !half->first && ack < half->next)
 		half->origin = half->next = ack;
 	if (ack <= half->acked)
 		return ack;
@@ -492,18 +446,21 @@ take_ack(WpReassembly *flow, guint side, guint32 number, gint64 time_ns)
 	return ack;
 }
 
-/* A SYN tells where its direction begins. */
+/* A SYN tells where its direction begins, and its ACK where the other one does. */
 static void
-take_syn(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint32 number)
+take_syn(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpSegment *segment)
 {
 	WpHalf *half = &flow->half[side];
+	guint32 first = segment->seq + 1;
 	if (!half->is_known)
-		begin_half(half, number + 1);
-	if (!flow->is_settling)
-		return;
-	half->origin = half->next = unwrap(half->next, number + 1);
-	half->has_fin &= half->fin >= half->next;
-	settle(env, flow);
+		begin_half(half, first);
+	if (flow->is_settling && !half->has_syn) {
+		half->origin = half->next = unwrap(half->next, first);
+		half->has_fin &= half->fin >= half->next;
+	}
+	half->has_syn = 1;
+	if (flow->is_settling && (flow->half[!side].has_syn || segment->flags & WP_TCP_ACK))
+		settle(env, flow);
 }
 
 /*
@@ -539,6 +496,8 @@ believe(WpReassemblyEnv *env, WpReassembly *flow, guint side, Piece *piece)
 static gboolean
 place_first(WpHalf *half, Piece *piece)
 {
+	if (half->has_syn)
+		return cut_old(half, piece);
 	if (!half->first || piece->offset < half->next) {
 		if (half->first && half->next - piece->offset > WP_REASSEMBLY_MAX_BYTES)
 			return FALSE;
@@ -681,7 +640,8 @@ add_payload(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpSegmen
 		return;
 	if (!half->is_known)
 		begin_half(half, first);
-	note_size(env, half, segment->length);
+	wp_sizes_add(&half->sizes, segment->length);
+	env->largest = MAX(env->largest, segment->length);
 	Piece piece = { .offset = unwrap(half->next, first),
 			.ack = ack,
 			.time_ns = segment->time_ns,
@@ -716,7 +676,7 @@ wp_reassembly_add(WpReassemblyEnv *env, WpReassembly *flow, guint side, const Wp
 			      ? take_ack(flow, side, segment->ack, segment->time_ns)
 			      : 0;
 	if (segment->flags & WP_TCP_SYN)
-		take_syn(env, flow, side, segment->seq);
+		take_syn(env, flow, side, segment);
 	if (flow->is_reset) /* by one that had waited */
 		return;
 	if (segment->flags & WP_TCP_RST)

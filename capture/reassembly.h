@@ -29,6 +29,7 @@
 
 #include "capture/decoder.h"
 #include "capture/packet.h"
+#include "capture/sizes.h"
 
 /*
  * What may wait in one direction of a flow. The largest send window that Linux and BSD use by default
@@ -42,9 +43,6 @@
  * something confirms it: else one forged or broken packet would silence a flow.
  */
 #define WP_REASSEMBLY_FAR (16 * 1024 * 1024)
-
-/* Classes of segment sizes, each twice as large as the one before: up to 1, 2, 4, ... 65536 bytes. */
-#define WP_REASSEMBLY_SIZES 17
 
 typedef struct WpHeldSegment WpHeldSegment;
 typedef struct WpReassembly WpReassembly;
@@ -79,13 +77,11 @@ typedef struct {
 	WpHeldSegment *last;
 	guint32 held_bytes;
 	guint16 n_held;
-	guint32 largest; /* payload of the largest segment */
-	guint32 n_sizes; /* segments and bytes seen lately: the mean size */
-	guint64 n_bytes;
-	guint16 sizes[WP_REASSEMBLY_SIZES]; /* those segments by size class */
+	WpSizes sizes; /* of its segments */
 	WpHalfCounts counts;
 	guint is_known : 1; /* origin and next are valid */
 	guint is_seen : 1;  /* this side sent at least one packet */
+	guint has_syn : 1;  /* origin is certain */
 	guint has_fin : 1;
 	guint has_reset : 1; /* a RST waits */
 	guint is_ended : 1;  /* the FIN was handed over */
@@ -94,7 +90,7 @@ typedef struct {
 
 struct WpReassembly {
 	WpHalf half[2];
-	guint is_settling : 1; /* picked up in mid-stream: earlier bytes may still turn up */
+	guint is_settling : 1; /* a SYN was not seen: earlier bytes may still turn up */
 	guint is_reset : 1;
 	guint has_begun : 1; /* a segment was added */
 };

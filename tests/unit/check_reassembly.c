@@ -603,13 +603,44 @@ END_TEST
 START_TEST(midstream_late_syn)
 {
 	static const Step steps[] = {
-		{ "C 10-20 ack 0", "" },        { "C 0-10 ack 0", "" },
-		{ "C SYN", "C 0-10, C 10-20" }, { "S SYN ack 0", "" },
+		{ "C 10-20 ack 0", "" },
+		{ "C 0-10 ack 0", "" },
+		{ "C SYN", "" },
+		{ "S SYN ack 0", "C 0-10, C 10-20" },
 		{ "S 0-10 ack 20", "S 0-10" },
 	};
 	Fixture f;
 	set_up(&f);
 	run_steps(&f, steps, G_N_ELEMENTS(steps));
+	tear_down(&f);
+}
+END_TEST
+
+/* Without its SYN, what was acknowledged first says little about where a direction begins. */
+START_TEST(late_syn_ack)
+{
+	static const Step late[] = {
+		{ "C SYN", "" },
+		{ "C 0 ack 10", "" },
+		{ "S 0-10 ack 0", "" },
+		{ "C 0 ack 0", "" },
+		{ "C 10-20 ack 10", "" },
+		{ "S SYN ack 0", "S 0-10" },
+		{ "C 0-10 ack 10", "C 0-10, C 10-20" },
+	};
+	static const Step never[] = {
+		{ "C SYN", "" },
+		{ "C 5-10 ack 26", "" },
+		{ "S 26-30 ack 10", "" },
+		{ "C 0-5 ack 26", "" },
+		{ "wait", "C 0-5, C 5-10, S 0-4" },
+	};
+	Fixture f;
+	set_up(&f);
+	run_steps(&f, late, G_N_ELEMENTS(late));
+	tear_down(&f);
+	set_up(&f);
+	run_steps(&f, never, G_N_ELEMENTS(never));
 	tear_down(&f);
 }
 END_TEST
@@ -767,5 +798,5 @@ WP_SUITE("reassembly", in_order, out_of_order, repeated, overlap, wrap, acknowle
 	 lost_on_the_wire, reply_before_request, lost_request, circle, peers, hole_by, snap,
 	 keep_alive, syn_with_data, fin, data_behind_fin, lost_fin, lost_byte, reset,
 	 reset_behind_hole, refused, midstream, midstream_lost_first, midstream_early_ack,
-	 midstream_late_syn, midstream_probe, one_way, far_off, too_much_waits, lost_segments,
-	 lost_segments_by_size, other_connection)
+	 midstream_late_syn, late_syn_ack, midstream_probe, one_way, far_off, too_much_waits,
+	 lost_segments, lost_segments_by_size, other_connection)
