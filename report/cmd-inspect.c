@@ -9,8 +9,18 @@
 typedef struct {
 	WpLoadOptions load;
 	const char *where;
+	const char *names_file;
 	WpOutputOptions output;
 } InspectOptions;
+
+static const WpOption node_table[] = {
+	{ .name = "names",
+	  .kind = WP_OPT_TEXT,
+	  .offset = offsetof(InspectOptions, names_file),
+	  .argument = "FILE",
+	  .help = "names of nodes: lines \"ADDRESS[/BITS][:PORT] NAME\"" },
+	{ .name = NULL },
+};
 
 static void
 declare(WpOptions *parser, gpointer data)
@@ -19,6 +29,7 @@ declare(WpOptions *parser, gpointer data)
 	wp_output_declare(parser, &options->output, WP_WRITE_INSPECT);
 	wp_load_declare(parser, &options->load);
 	wp_sieve_declare(parser, &options->where);
+	wp_options_add(parser, "Nodes", node_table, options);
 }
 
 static void
@@ -33,6 +44,7 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	InspectOptions *options = data;
 	g_auto(WpLoadOutcome) outcome = { 0 };
 	g_autoptr(WpWhere) where = NULL;
+	g_autoptr(WpNames) names = NULL;
 	if (!wp_output_check(invocation, &options->output, WP_WRITE_INSPECT, error))
 		return -1;
 	if (options->where) {
@@ -40,8 +52,13 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 		if (!where)
 			return -1;
 	}
+	if (options->names_file) {
+		names = wp_names_read(options->names_file, error);
+		if (!names)
+			return -1;
+	}
 	g_autoptr(WpNodes) nodes = wp_nodes_new();
-	g_autoptr(WpInspector) inspector = wp_inspector_new(nodes);
+	g_autoptr(WpInspector) inspector = wp_inspector_new(nodes, names);
 	g_autoptr(WpSieve) sieve = wp_sieve_new(wp_inspector_sink(inspector), where);
 	if (!wp_load_stream(invocation, &options->load, nodes, wp_sieve_sink(sieve), &outcome,
 			    error))

@@ -13,6 +13,9 @@
 /* Ports listed per node; a host that serves more is scanned, not used. */
 #define MAX_PORTS 64
 
+/* From here on systems take the ports of clients (Linux; others begin at 49152, RFC 6335 section 6). */
+#define FIRST_EPHEMERAL_PORT 32768
+
 typedef struct {
 	guint32 number; /* of the flow; 0 = a pair of nodes without flows */
 	guint32 client;
@@ -23,6 +26,7 @@ typedef struct {
 	WpEndpoint src;
 	WpEndpoint dst;
 	WpInspectionCounts counts;
+	gboolean is_oriented; /* a call was seen, which tells who serves */
 } Flow;
 
 typedef struct {
@@ -50,6 +54,7 @@ struct WpInspector {
 	guint64 n_records;
 	gint64 begin_ns;
 	gint64 end_ns;
+	const WpNames *names; /* borrowed; may be NULL */
 	WpInspection result;
 };
 
@@ -164,7 +169,19 @@ count_node(WpInspector *inspector, const WpRecord *record, const Ends *ends)
 	*(is_call ? &client->calls_out : &client->messages_out) += 1;
 	Node *server = node_at(inspector, ends->server);
 	*(is_call ? &server->calls_in : &server->messages_in) += 1;
-	add_port(server, ends->dst->port, record->protocol);
+	if (is_call)
+		add_port(server, ends->dst->port, record->protocol);
+}
+
+/* The first call tells who is the client; a message may come from either side. */
+static void
+orient(Flow *flow, const Ends *ends)
+{
+	flow->client = ends->client;
+	flow->server = ends->server;
+	flow->src = *ends->src;
+	flow->dst = *ends->dst;
+	flow->is_oriented = TRUE;
 }
 
 static gboolean
@@ -191,6 +208,8 @@ on_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GEr
 		flow->begin_ns = MIN(flow->begin_ns, record->begin_ns);
 		flow->end_ns = MAX(flow->end_ns, record->end_ns);
 		flow->protocol = record->protocol ? record->protocol : flow->protocol;
+		if (record->kind != WP_KIND_MESSAGE && !flow->is_oriented)
+			orient(flow, &ends);
 		count(&flow->counts, record, is_pair);
 	} else {
 		inspector->n_flows_more++;
@@ -223,11 +242,12 @@ static const WpRecordSinkOps inspector_ops = {
 };
 
 WpInspector *
-wp_inspector_new(WpNodes *nodes)
+wp_inspector_new(WpNodes *nodes, const WpNames *names)
 {
 	WpInspector *inspector = g_new0(WpInspector, 1);
 	inspector->sink.ops = &inspector_ops;
 	inspector->nodes = wp_nodes_ref(nodes);
+	inspector->names = names;
 	inspector->counters = wp_counters_new();
 	inspector->settings = g_ptr_array_new_with_free_func(g_free);
 	inspector->flows = g_array_new(FALSE, TRUE, sizeof(Flow));
@@ -293,6 +313,32 @@ finish_settings(WpInspector *inspector)
 	}
 }
 
+static gboolean
+serves(WpInspector *inspector, guint32 number, guint16 port)
+{
+	const Node *node = node_at(inspector, number);
+	for (guint i = 0; node->ports && i < node->ports->len; i++)
+		if (g_array_index(node->ports, Port, i).port == port)
+			return TRUE;
+	return FALSE;
+}
+
+/*
+ * Of a flow with messages alone: what a service pushes goes from its port to one of its client's, which
+ * is no service for it; else the receiver serves.
+ */
+static void
+orient_by_ports(WpInspector *inspector, Flow *flow)
+{
+	if (serves(inspector, flow->client, flow->src.port) ||
+	    (flow->src.port && flow->src.port < FIRST_EPHEMERAL_PORT &&
+	     flow->dst.port >= FIRST_EPHEMERAL_PORT)) {
+		const Flow old = *flow;
+		orient(flow, &(Ends){ old.server, old.client, &old.dst, &old.src });
+	}
+	add_port(node_at(inspector, flow->server), flow->dst.port, flow->protocol);
+}
+
 static void
 finish_flow(WpInspector *inspector, const Flow *from, WpInspectionFlow *to)
 {
@@ -334,9 +380,12 @@ finish_flows(WpInspector *inspector)
 	result->n_flows = inspector->flows->len;
 	result->n_flows_more = inspector->n_flows_more;
 	result->flows = g_new0(WpInspectionFlow, MAX(result->n_flows, 1));
-	for (guint i = 0; i < result->n_flows; i++)
-		finish_flow(inspector, &g_array_index(inspector->flows, Flow, i),
-			    &result->flows[i]);
+	for (guint i = 0; i < result->n_flows; i++) {
+		Flow *flow = &g_array_index(inspector->flows, Flow, i);
+		if (!flow->is_oriented)
+			orient_by_ports(inspector, flow);
+		finish_flow(inspector, flow, &result->flows[i]);
+	}
 	qsort(result->flows, result->n_flows, sizeof *result->flows, compare_flows);
 }
 
@@ -376,11 +425,15 @@ compare_ports(gconstpointer a, gconstpointer b)
 	return ((const WpInspectionPort *)a)->port - ((const WpInspectionPort *)b)->port;
 }
 
+/* The name of node NUMBER and who says it: the file of names, else what the capture tells best. */
 static void
-finish_node(WpInspector *inspector, guint32 number, const Node *from, WpInspectionNode *to)
+find_name(const WpInspector *inspector, guint32 number, WpInspectionNode *to)
 {
-	to->key = wp_nodes_key(inspector->nodes, number);
-	to->name = to->name_source = "";
+	const guint8 *address = wp_nodes_address(inspector->nodes, number);
+	const char *name =
+		inspector->names && address ? wp_names_find(inspector->names, address, 0) : NULL;
+	to->name = name ? name : "";
+	to->name_source = name ? "file" : "";
 	for (int source = 0; source < WP_NAME_N_SOURCES && !*to->name; source++) {
 		const char *hint = wp_nodes_hint(inspector->nodes, number, source, NULL);
 		if (hint) {
@@ -388,6 +441,13 @@ finish_node(WpInspector *inspector, guint32 number, const Node *from, WpInspecti
 			to->name_source = wp_name_source_name(source);
 		}
 	}
+}
+
+static void
+finish_node(WpInspector *inspector, guint32 number, const Node *from, WpInspectionNode *to)
+{
+	to->key = wp_nodes_key(inspector->nodes, number);
+	find_name(inspector, number, to);
 	to->calls_in = from->calls_in;
 	to->calls_out = from->calls_out;
 	to->messages_in = from->messages_in;

@@ -8,12 +8,13 @@
 #include <glib.h>
 
 #include "capture/sink.h"
+#include "infer/names.h"
 #include "report/inspection.h"
 
 typedef struct WpInspector WpInspector;
 
-/* (transfer full) Takes a reference to NODES. */
-WpInspector *wp_inspector_new(WpNodes *nodes);
+/* (transfer full) Takes a reference to NODES. NAMES (NULL = none) is borrowed. */
+WpInspector *wp_inspector_new(WpNodes *nodes, const WpNames *names);
 void wp_inspector_free(WpInspector *inspector);
 
 /* (transfer none) */

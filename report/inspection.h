@@ -50,7 +50,7 @@ typedef struct {
 
 typedef struct {
 	const char *key;  /* address, or name in a foreign trace */
-	const char *name; /* what the capture tells, "" = nothing */
+	const char *name; /* by --names, else what the capture tells; "" = nothing */
 	const char *name_source;
 	guint64 calls_in;
 	guint64 calls_out;

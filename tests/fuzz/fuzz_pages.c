@@ -43,7 +43,7 @@ write_report(const WpView *view)
 static void
 write_inspection(const WpTrace *trace)
 {
-	g_autoptr(WpInspector) inspector = wp_inspector_new(wp_trace_nodes(trace));
+	g_autoptr(WpInspector) inspector = wp_inspector_new(wp_trace_nodes(trace), NULL);
 	g_assert(wp_trace_push(trace, wp_inspector_sink(inspector), NULL));
 	const WpInspection *inspection = wp_inspector_finish(inspector, NULL);
 	for (const WpWriter *const *writer = wp_writers; *writer; writer++) {
