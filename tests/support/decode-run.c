@@ -231,15 +231,19 @@ wp_decode_check(const WpRunOptions *options, const WpStep *steps, gsize n_steps,
 {
 	WpRunOptions own = options ? *options : no_options;
 
+	/* Under valgrind, at some positions only. */
+	gsize stride = g_getenv("WP_TEST_FAST") ? 13 : 1;
+
 	g_autofree char *whole = wp_decode_run(&own, steps, n_steps);
 	ck_assert_str_eq(whole, expected);
 	for (gsize i = 0; i < n_steps; i++)
-		for (gsize at = 1; strchr("CS", steps[i].what) && at < steps[i].length; at++) {
+		for (gsize at = 1; strchr("CS", steps[i].what) && at < steps[i].length;
+		     at += stride) {
 			g_autofree char *got = run_cut(&own, steps, n_steps, i, at);
 			ck_assert_msg(strcmp(got, expected) == 0, "step %d cut at %d:\n%s",
 				      (int)i + 1, (int)at, got);
 		}
-	for (own.cut = 1; own.cut <= 64; own.cut++) {
+	for (own.cut = 1; own.cut <= 64; own.cut += stride) {
 		g_autofree char *got = run_cut(&own, steps, n_steps, G_MAXSIZE, 0);
 		ck_assert_msg(strcmp(got, expected) == 0, "pieces of %d:\n%s", (int)own.cut, got);
 	}

@@ -60,4 +60,18 @@ START_TEST(hints)
 }
 END_TEST
 
-WP_SUITE("nodes", one_node_per_address, many_nodes, hints)
+/* Many neighbours, as a scan makes them, do not pile up in one place: this would take minutes. */
+START_TEST(neighbours)
+{
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	guint8 address[16] = { [10] = 0xff, [11] = 0xff, [12] = 10 };
+	for (guint i = 0; i < 300000; i++) {
+		address[13] = (guint8)(i >> 16);
+		address[14] = (guint8)(i >> 8);
+		address[15] = (guint8)i;
+		ck_assert_uint_eq(wp_nodes_by_address(nodes, address), i);
+	}
+}
+END_TEST
+
+WP_SUITE("nodes", one_node_per_address, many_nodes, neighbours, hints)
