@@ -1,7 +1,9 @@
 /*
- * Order: a heap of small keys over a slab of records, and a table of calls that gives their numbers
- * to their returns.
+ * Order: small keys, sorted, over a slab of records, and a table of calls that gives their numbers to
+ * their returns. Nearly all records come nearly in order: those are put in their place from the back of
+ * a line, a few steps at most. The others go into a heap.
  *
+ *   line    (begin, arrival) -> item        a ring, the earliest in front
  *   heap    (begin, arrival) -> item        the earliest on top
  *   items   record + tokens                 free list
  *   calls   number, begin, state            free list; WpCallRef is the index
@@ -9,6 +11,10 @@
 #include "capture/order.h"
 
 #include <string.h>
+
+#define FIRST_PLACES 1024 /* of the line and of the heap; a power of two */
+#define LINE_STEPS   32   /* from the back; so many cost less than a heap of thousands */
+#define LOOK_AHEAD   4    /* records, which have left the cache since they came */
 
 typedef struct {
 	gint64 begin_ns;
@@ -36,6 +42,10 @@ typedef struct {
 struct WpOrder {
 	WpRecordSink *sink;
 	WpCounters *counters;
+	Key *line;
+	gsize first; /* counts on; its place is first % line_allocated */
+	gsize n_line;
+	gsize line_allocated; /* a power of two */
 	Key *heap;
 	gsize n_heap;
 	gsize heap_allocated;
@@ -68,6 +78,7 @@ wp_order_free(WpOrder *order)
 {
 	if (!order)
 		return;
+	g_free(order->line);
 	g_free(order->heap);
 	g_array_unref(order->items);
 	g_array_unref(order->free_items);
@@ -96,11 +107,51 @@ is_before(const Key *a, const Key *b)
 	return a->begin_ns != b->begin_ns ? a->begin_ns < b->begin_ns : a->arrival < b->arrival;
 }
 
+/* The AT-th place of the line. */
+static inline Key *
+line_at(const WpOrder *order, gsize at)
+{
+	return &order->line[(order->first + at) & (order->line_allocated - 1)];
+}
+
 static void
-push_key(WpOrder *order, Key key)
+grow_line(WpOrder *order)
+{
+	gsize allocated = MAX(FIRST_PLACES, order->line_allocated * 2);
+	Key *line = g_new(Key, allocated);
+
+	for (gsize i = 0; i < order->n_line; i++)
+		line[i] = *line_at(order, i);
+	g_free(order->line);
+	order->line = line;
+	order->line_allocated = allocated;
+	order->first = 0;
+}
+
+/* FALSE where KEY belongs too far in front. */
+static gboolean
+push_line(WpOrder *order, const Key *key)
+{
+	gsize at = order->n_line, stop = at > LINE_STEPS ? at - LINE_STEPS : 0;
+
+	while (at > stop && is_before(key, line_at(order, at - 1)))
+		at--;
+	if (at > 0 && is_before(key, line_at(order, at - 1)))
+		return FALSE;
+	if (order->n_line == order->line_allocated)
+		grow_line(order);
+	for (gsize i = order->n_line; i > at; i--)
+		*line_at(order, i) = *line_at(order, i - 1);
+	*line_at(order, at) = *key;
+	order->n_line++;
+	return TRUE;
+}
+
+static void
+push_heap(WpOrder *order, Key key)
 {
 	if (order->n_heap == order->heap_allocated) {
-		order->heap_allocated = MAX(1024, order->heap_allocated * 2);
+		order->heap_allocated = MAX(FIRST_PLACES, order->heap_allocated * 2);
 		order->heap = g_renew(Key, order->heap, order->heap_allocated);
 	}
 	gsize at = order->n_heap++;
@@ -112,7 +163,7 @@ push_key(WpOrder *order, Key key)
 }
 
 static Key
-pop_key(WpOrder *order)
+pop_heap(WpOrder *order)
 {
 	Key top = order->heap[0], last = order->heap[--order->n_heap];
 	gsize at = 0, child;
@@ -128,6 +179,38 @@ pop_key(WpOrder *order)
 	}
 	order->heap[at] = last;
 	return top;
+}
+
+static Key
+pop_line(WpOrder *order)
+{
+	Key first = *line_at(order, 0);
+
+	if (order->n_line > LOOK_AHEAD) {
+		guint32 next = line_at(order, LOOK_AHEAD)->item;
+		const Item *item = &g_array_index(order->items, Item, next);
+		__builtin_prefetch(&item->record);
+		__builtin_prefetch(&item->record.src);
+		__builtin_prefetch(&item->tokens);
+	}
+	order->first++;
+	order->n_line--;
+	return first;
+}
+
+/* The earliest of all; NULL where there is none. */
+static const Key *
+first_key(const WpOrder *order)
+{
+	const Key *line = order->n_line ? line_at(order, 0) : NULL;
+	const Key *heap = order->n_heap ? order->heap : NULL;
+	return line && (!heap || is_before(line, heap)) ? line : heap;
+}
+
+static Key
+pop_key(WpOrder *order)
+{
+	return first_key(order) == order->heap ? pop_heap(order) : pop_line(order);
 }
 
 static Call *
@@ -156,7 +239,9 @@ push_item(WpOrder *order, const WpRecord *record, const guint32 *tokens, WpCallR
 	item->call = call;
 	if (record->n_tokens)
 		memcpy(item->tokens, tokens, record->n_tokens * sizeof tokens[0]);
-	push_key(order, (Key){ begin_ns, order->n_arrived++, index });
+	Key key = { begin_ns, order->n_arrived++, index };
+	if (!push_line(order, &key))
+		push_heap(order, key);
 }
 
 WpCallRef
@@ -235,8 +320,9 @@ gboolean
 wp_order_advance(WpOrder *order, gint64 now_ns, GError **error)
 {
 	gint64 due_ns = now_ns - WP_ORDER_WINDOW_NS;
-	while (order->n_heap &&
-	       (order->heap[0].begin_ns <= due_ns || order->n_heap > WP_ORDER_MAX_RECORDS))
+	const Key *key;
+	while ((key = first_key(order)) &&
+	       (key->begin_ns <= due_ns || order->n_line + order->n_heap > WP_ORDER_MAX_RECORDS))
 		pass_on_first(order);
 	return report_error(order, error);
 }
@@ -244,7 +330,7 @@ wp_order_advance(WpOrder *order, gint64 now_ns, GError **error)
 gboolean
 wp_order_flush(WpOrder *order, GError **error)
 {
-	while (order->n_heap)
+	while (first_key(order))
 		pass_on_first(order);
 	return report_error(order, error);
 }

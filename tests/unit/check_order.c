@@ -101,6 +101,25 @@ START_TEST(by_time)
 }
 END_TEST
 
+/* Far out of order (each 617 after the last, modulo 1000): sorted all the same. */
+START_TEST(far_behind)
+{
+	g_autoptr(WpCounters) counters = wp_counters_new();
+	Listing listing = { { &list_ops }, g_string_new(NULL), 0, 0 };
+	g_autoptr(WpOrder) order = wp_order_new(&listing.base, counters);
+	g_autoptr(GString) expected = g_string_new(NULL);
+	for (int i = 0; i < 3000; i++) {
+		WpRecord record = { .begin_ns = 1000000L * (i * 617 % 1000),
+				    .kind = WP_KIND_MESSAGE };
+		wp_order_message(order, &record, NULL);
+		g_string_append_printf(expected, "M%d@%d ", i + 1, i / 3);
+	}
+	wp_order_flush(order, NULL);
+	ck_assert_str_eq(listing.text->str, expected->str);
+	g_string_free(listing.text, TRUE);
+}
+END_TEST
+
 /* More records than the limit: the earliest leave, and the order holds. */
 START_TEST(bounded)
 {
@@ -138,4 +157,4 @@ START_TEST(error_of_the_sink)
 }
 END_TEST
 
-WP_SUITE("order", by_time, bounded, error_of_the_sink)
+WP_SUITE("order", by_time, far_behind, bounded, error_of_the_sink)
