@@ -29,6 +29,15 @@ node_of(WpStream *stream, WpDirection side)
 	return stream->nodes[side];
 }
 
+static guint32
+protocol_of(WpStream *stream)
+{
+	if (!stream->protocol)
+		stream->protocol = wp_strings_intern(wp_nodes_strings(stream->shared->nodes),
+						     stream->decoder->name, -1);
+	return stream->protocol;
+}
+
 void
 wp_stream_count(WpStream *stream, WpDirection from, WpCounter counter, guint64 n)
 {
@@ -50,8 +59,7 @@ make_record(WpStream *stream, WpDirection from, const WpMessage *message, WpKind
 		.sender = node_of(stream, from),
 		.receiver = node_of(stream, !from),
 		.flow = stream->info.flow,
-		.protocol = wp_strings_intern(wp_nodes_strings(stream->shared->nodes),
-					      stream->decoder->name, -1),
+		.protocol = protocol_of(stream),
 		.label = message->label,
 		.src = *endpoint_of(stream, from),
 		.dst = *endpoint_of(stream, !from),

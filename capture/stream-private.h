@@ -55,6 +55,7 @@ struct WpStream {
 	const WpStreamShared *shared;
 	WpStreamInfo info;
 	const WpDecoder *decoder; /* NULL = undecided */
+	guint32 protocol;         /* the string of its name; 0 until needed */
 	void *state;
 	gboolean is_swapped; /* info's client is the server */
 	gboolean is_finished;

@@ -48,6 +48,7 @@ drop_state(WpStream *stream)
 		stream->decoder->clear(stream->state);
 	g_clear_pointer(&stream->state, g_free);
 	stream->decoder = NULL;
+	stream->protocol = 0;
 }
 
 void
