@@ -13,8 +13,9 @@
 #include "capture/output.h"
 #include "capture/trace.h"
 
-#define NUMBER_MAX 24 /* digits of the longest number, and a few */
-#define SHORT_KEY  48 /* every address is shorter */
+#define NUMBER_MAX  24 /* digits of the longest number, and a few */
+#define SHORT_KEY   48 /* every address is shorter */
+#define ESCAPED_MAX 4  /* bytes for one */
 
 /* A node that the reader knows. */
 typedef struct {
@@ -66,23 +67,58 @@ escape(char *at, guint8 c)
 	return at;
 }
 
+/* TRUE where all eight bytes of WORD are plain. A byte of what is tested is 0 where it is not. */
+static inline gboolean
+are_plain(guint64 word)
+{
+	const guint64 ones = G_MAXUINT64 / 255, tops = ones * 0x80;
+	guint64 no_delete = word ^ ones * 0x7f, no_backslash = word ^ ones * '\\';
+	guint64 found = (word - ones * 0x20) & ~word;
+	found |= (no_delete - ones) & ~no_delete;
+	found |= (no_backslash - ones) & ~no_backslash;
+	return !(found & tops);
+}
+
+/* N bytes that may have to be escaped; there is room for them all. */
+static char *
+put_escaped(char *at, const char *text, gsize n)
+{
+	for (gsize i = 0; i < n; i++)
+		if (is_plain((guint8)text[i]))
+			*at++ = text[i];
+		else
+			at = escape(at, (guint8)text[i]);
+	return at;
+}
+
 static void
 put_text(WpOutput *output, const char *text)
 {
-	char *at = output->at, *stop = output->limit - 4;
+	gsize left = strlen(text), n;
+	guint64 word;
 
-	for (guint8 c = (guint8)*text; c; c = (guint8) * ++text) {
-		if (G_UNLIKELY(at > stop)) {
-			output->at = at;
-			wp_output_flush(output);
-			at = output->at;
+	for (; left > 0; text += n, left -= n) {
+		n = MIN(left, sizeof word);
+		wp_output_reserve(output, ESCAPED_MAX * sizeof word);
+		if (n == sizeof word)
+			memcpy(&word, text, sizeof word);
+		if (n == sizeof word && are_plain(word)) {
+			memcpy(output->at, &word, sizeof word);
+			output->at += sizeof word;
+		} else {
+			output->at = put_escaped(output->at, text, n);
 		}
-		if (is_plain(c))
-			*at++ = (char)c;
-		else
-			at = escape(at, c);
 	}
-	output->at = at;
+}
+
+/* For words of ours, in which there is nothing to escape. */
+static void
+put_word(WpOutput *output, const char *word)
+{
+	gsize n = strlen(word);
+	wp_output_reserve(output, n);
+	memcpy(output->at, word, n);
+	output->at += n;
 }
 
 static void
@@ -264,22 +300,30 @@ clear_announced(gpointer data)
 	g_free(((Announced *)data)->key);
 }
 
+static void
+put_id(Writer *writer, guint64 id)
+{
+	if (id < WP_ID_TEXT)
+		put_number(writer->output, id);
+	else
+		put_text(writer->output, wp_nodes_text(writer->nodes, (guint32)(id - WP_ID_TEXT)));
+}
+
 /* The columns that every trace has. */
 static void
 put_required(Writer *writer, const WpRecord *record)
 {
 	WpOutput *output = writer->output;
-	char id[WP_ID_TEXT_MAX];
 
 	put_time(output, record->begin_ns);
 	put_tab(output);
-	put_text(output, wp_kind_name(record->kind));
+	put_word(output, wp_kind_name(record->kind));
 	put_tab(output);
 	put_node(writer, record->sender);
 	put_tab(output);
 	put_node(writer, record->receiver);
 	put_tab(output);
-	put_text(output, wp_record_id_text(writer->nodes, record->id, id));
+	put_id(writer, record->id);
 }
 
 /* A tab, and the number where it is known. */
@@ -313,7 +357,7 @@ put_optional(Writer *writer, const WpRecord *record, const guint32 *tokens)
 	put_known(output, record->bytes != WP_NO_SIZE, record->bytes);
 	put_tab(output);
 	if (record->status != WP_STATUS_UNKNOWN)
-		put_text(output, wp_status_name(record->status));
+		put_word(output, wp_status_name(record->status));
 	put_known(output, record->marks & WP_MARK_SETUP, 1);
 	put_known(output, record->marks & WP_MARK_WAIT, 1);
 	put_known(output, record->tap != 0, record->tap);
