@@ -55,9 +55,11 @@ typedef struct {
 	WpMessage reply;  /* of the server */
 	WpMessage notice; /* a notification outside of replies */
 	WpStatements statements;
-	guint dialect_bits; /* beyond WP_SQL_POSTGRES */
-	gint64 answered_ns; /* when the server last sent something */
-	gboolean ends_copy; /* the last message of the client was CopyDone or CopyFail */
+	guint dialect_bits;   /* beyond WP_SQL_POSTGRES */
+	gint64 answered_ns;   /* when the server last sent something */
+	gboolean is_asking;   /* part of a call was seen, and nothing of the server since */
+	gboolean misses_rest; /* ... and a hole in it */
+	gboolean ends_copy;   /* the last message of the client was CopyDone or CopyFail */
 
 	/* Of the open call. */
 	LabelRank rank;
@@ -132,6 +134,7 @@ join_call(Message *m)
 	State *state = m->state;
 	end_flushed_call(m);
 	m->unit->extends = &state->call;
+	state->is_asking = TRUE;
 	if (state->call.is_open)
 		return;
 	m->unit->opens = &state->call;
@@ -539,6 +542,13 @@ decode_encryption(State *state, guint32 note, guint8 answer, WpUnit *unit)
 
 /* --- the decoder --- */
 
+/* The server sends: what the client sends next is a call of its own. */
+static void
+note_answer(State *state)
+{
+	state->is_asking = state->misses_rest = FALSE;
+}
+
 static const Handler *
 find_handler(const Handler *handlers, char type)
 {
@@ -568,10 +578,12 @@ decode_message(Message *m, WpDirection direction, WpBytes in)
 	}
 	m->body = wp_bytes(in.data + WP_PGSQL_HEAD, need - WP_PGSQL_HEAD);
 	handler->handle(m);
-	if (direction == WP_FROM_SERVER)
+	if (direction == WP_FROM_SERVER) {
 		m->state->answered_ns = wp_decode_time(m->context);
-	else
+		note_answer(m->state);
+	} else {
 		m->state->ends_copy = type == 'c' || type == 'f';
+	}
 	return WP_DECODE_OK;
 }
 
@@ -593,8 +605,13 @@ decode(void *user_state, WpDecodeContext *context, WpDirection direction, WpByte
 static WpDecodeStatus
 sync_at(void *user_state, WpDecodeContext *context, WpDirection direction, WpBytes in)
 {
+	State *state = user_state;
 	gsize length;
 	WpPgsqlStart start;
+	if (direction == WP_FROM_SERVER)
+		note_answer(state);
+	else if (state->misses_rest) /* a call of several messages goes on behind the hole */
+		return WP_DECODE_BAD;
 	if (direction == WP_FROM_CLIENT && wp_bytes_left(&in) > 0 && in.data[in.at] == 0)
 		return wp_pgsql_start(in, &length, &start);
 	WpProbeVerdict verdict = wp_pgsql_judge(in, direction);
@@ -610,8 +627,10 @@ lost(void *user_state, WpDecodeContext *context, WpDirection direction)
 	if (direction == WP_FROM_CLIENT) {
 		state->call = (WpMessage){ 0 };
 		state->ends_copy = FALSE;
+		state->misses_rest = state->is_asking;
 	} else {
 		state->reply = (WpMessage){ 0 };
+		note_answer(state);
 	}
 }
 

@@ -227,6 +227,14 @@ static const Row holes[] = {
 	  { OPENING, WP_C(SELECT_T), WP_S(COLUMNS "D\0\0\0\x6a\0\1\0\0\0\x60"), WP_S_HOLE(96),
 	    WP_S(SELECT_1 READY) },
 	  OPENED "C2 [3,3] pgsql 21 SELECT t (a)\nR2 [4,6] pgsql 154 SELECT t (a) ok\n" },
+	{ "what follows a hole in a call is of that call until it is answered",
+	  { 0 },
+	  { OPENING, WP_C(PARSE_T "B\0\0"), WP_C_HOLE(40), WP_C(BIND_T EXECUTE SYNC),
+	    WP_S(PARSED BOUND RESULT READY), WP_C(SELECT_T), WP_S(RESULT READY) },
+	  OPENED "C2 [3,3] pgsql 36 SELECT t (a) WHERE b\n"
+		 "R2 [6,6] pgsql 69 SELECT t (a) WHERE b ok\n"
+		 "C3 [7,7] pgsql 21 SELECT t (a)\nR3 [8,8] pgsql 59 SELECT t (a) ok\n"
+		 "resyncs 1\nbytes-skipped 33\n" },
 	{ "the end of a statement",
 	  { 0 },
 	  { OPENING, WP_C("Q\0\0\0\x28SELECT a FROM t WHERE "), WP_C_HOLE(14), WP_S(RESULT READY),
