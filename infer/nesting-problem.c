@@ -78,7 +78,8 @@ add_parents(Builder *builder, const guint32 *incoming, guint32 n)
 		problem->parents[i] = (WpNestParent){ .begin_ns = span->call_ns,
 						      .end_ns = span->return_ns,
 						      .span = list[i],
-						      .class = classes[i] };
+						      .class = classes[i],
+						      .waits = (span->marks & WP_MARK_WAIT) != 0 };
 	}
 }
 

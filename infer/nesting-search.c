@@ -22,6 +22,10 @@
 #define QUIET_SWEEPS    20
 #define TRIAL_SWEEPS    3
 #define BUSY_CANDIDATES 3    /* a bundle: from here on several first answers are tried */
+#define DRAWS_A_MODEL   4    /* sweeps by chance, then learn from that answer */
+#define WARM_UP         4    /* sweeps by chance, until the answer is one of many */
+#define DRAWS           12   /* sweeps by chance that count */
+#define MAX_GAIN        50.0 /* nats: more is certainty, and still a number */
 #define MAX_CHILDREN    256  /* timelines longer than this are left as they are */
 #define ENOUGH          1e-9 /* nats: less is no gain */
 #define NOISE_REACH     12.0 /* temperatures: noise hardly ever makes up for more */
@@ -66,6 +70,7 @@ typedef struct {
 	guint32 clock;    /* moves made */
 	guint32 *changed; /* by parent: clock */
 	Memory *memories; /* by bundle */
+	double *weights;  /* scratch, by candidate of a bundle */
 	List of_from;     /* of the move in hand */
 	List of_to;
 } Search;
@@ -205,6 +210,15 @@ set_children(Search *search, guint32 number, const List *list, double score)
 
 /* --- moves --- */
 
+static void
+make_move(Search *search, const Move *move)
+{
+	search->clock++;
+	prepare(search, move);
+	set_children(search, move->from, &search->of_from, move->score_from);
+	set_children(search, move->to, &search->of_to, move->score_to);
+}
+
 /* The best move of a bundle: with noise the one to make, without it the one to remember. */
 typedef struct {
 	Move move;
@@ -268,13 +282,13 @@ try_parent(Search *search, guint32 number, guint32 to, Best *best)
 
 /* TRUE where trying BUNDLE again would come to nothing: nothing it depends on has changed. */
 static gboolean
-is_settled(const Search *search, guint32 number)
+is_settled(const Search *search, guint32 number, double temperature)
 {
 	const WpNestProblem *problem = search->problem;
 	const WpNestBundle *bundle = &problem->bundles[number];
 	const Memory *memory = &search->memories[number];
 
-	if (memory->gain > (float)(ENOUGH - NOISE_REACH * search->temperature))
+	if (memory->gain > (float)(ENOUGH - NOISE_REACH * temperature))
 		return FALSE;
 	for (guint32 i = 0; i < bundle->n_candidates; i++) {
 		guint32 parent = problem->candidates[bundle->first_candidate + i].parent;
@@ -291,7 +305,7 @@ improve(Search *search, guint32 number)
 	const WpNestBundle *bundle = &problem->bundles[number];
 	Best best = { { .gain = ENOUGH, .from = WP_NO_PARENT }, -G_MAXFLOAT };
 
-	if (is_settled(search, number))
+	if (is_settled(search, number, search->temperature))
 		return FALSE;
 	for (guint32 i = 0; i < bundle->n_candidates; i++) {
 		guint32 to = problem->candidates[bundle->first_candidate + i].parent;
@@ -301,10 +315,7 @@ improve(Search *search, guint32 number)
 	search->memories[number] = (Memory){ search->clock, (float)best.gain };
 	if (best.move.from == WP_NO_PARENT)
 		return FALSE;
-	search->clock++;
-	prepare(search, &best.move);
-	set_children(search, best.move.from, &search->of_from, best.move.score_from);
-	set_children(search, best.move.to, &search->of_to, best.move.score_to);
+	make_move(search, &best.move);
 	return TRUE;
 }
 
@@ -357,31 +368,101 @@ find_ambiguous(Search *search)
 			search->ambiguous[search->n_ambiguous++] = b;
 }
 
-/* Without noise: the probability of what each bundle has, from the gains of its alternatives. */
+/* --- how sure --- */
+
+/*
+ * Gives bundle NUMBER one of its candidates by chance, as likely as the rest lets each be, and adds how
+ * likely that was to SHARES (by candidate).
+ */
+static void
+draw(Search *search, guint32 number, double *shares)
+{
+	const WpNestProblem *problem = search->problem;
+	const WpNestBundle *bundle = &problem->bundles[number];
+	Move drawn = { .from = WP_NO_PARENT };
+	double total = 1, best = -G_MAXFLOAT;
+
+	/* The present parent weighs 1. */
+	if (!is_settled(search, number, 1))
+		for (guint32 i = 0; i < bundle->n_candidates; i++) {
+			guint32 to = problem->candidates[bundle->first_candidate + i].parent;
+			Best found = { { .gain = -G_MAXDOUBLE }, -G_MAXDOUBLE };
+			search->weights[i] = 1;
+			if (to == bundle->parent)
+				continue;
+			try_parent(search, number, to, &found);
+			search->weights[i] = exp(MIN(found.gain, MAX_GAIN));
+			best = MAX(best, found.gain);
+			total += search->weights[i];
+			if (next_random(search) * total < search->weights[i])
+				drawn = found.move;
+		}
+	else
+		best = search->memories[number].gain;
+	for (guint32 i = 0; i < bundle->n_candidates; i++) {
+		guint32 at = bundle->first_candidate + i;
+		if (total > 1)
+			shares[at] += search->weights[i] / total;
+		else
+			shares[at] += problem->candidates[at].parent == bundle->parent;
+	}
+	search->memories[number] = (Memory){ search->clock, (float)best };
+	if (drawn.from != WP_NO_PARENT)
+		make_move(search, &drawn);
+}
+
+static void
+believe_shares(const WpNestProblem *problem, guint32 number, guint32 parent, const double *shares,
+	       WpNestBelief *out)
+{
+	const WpNestBundle *bundle = &problem->bundles[number];
+	double best = 0;
+
+	for (guint32 i = 0; i < bundle->n_candidates; i++) {
+		guint32 at = bundle->first_candidate + i;
+		double share = shares[at] / DRAWS;
+		if (problem->candidates[at].parent == parent) {
+			out->probability = share;
+		} else if (share > best) {
+			best = share;
+			out->runner_up = problem->candidates[at].parent;
+		}
+	}
+}
+
+/*
+ * The probability of what each bundle has: how likely it was, averaged over answers drawn by chance from
+ * all that are about as likely as this one. In the answer itself alone, mistakes that go together would
+ * vouch for each other.
+ */
 static void
 believe(Search *search, WpNestBelief *out_beliefs)
 {
-	const WpNestProblem *problem = search->problem;
+	WpNestProblem *problem = search->problem;
+	g_autofree guint32 *answer = g_new(guint32, MAX(problem->n_bundles, 1));
+	g_autofree double *shares = g_new0(double, MAX(problem->n_candidates, 1));
 
-	search->temperature = 0;
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
-		const WpNestBundle *bundle = &problem->bundles[b];
-		double others = 0, best = -G_MAXDOUBLE;
+		answer[b] = problem->bundles[b].parent;
 		out_beliefs[b] = (WpNestBelief){ 1, WP_NO_PARENT };
-		for (guint32 i = 0; i < bundle->n_candidates; i++) {
-			guint32 to = problem->candidates[bundle->first_candidate + i].parent;
-			if (to == bundle->parent)
-				continue;
-			Best found = { { .gain = G_MAXDOUBLE }, -G_MAXDOUBLE };
-			try_parent(search, b, to, &found);
-			others += exp(MIN(found.gain, 50));
-			if (found.gain > best) {
-				best = found.gain;
-				out_beliefs[b].runner_up = to;
-			}
-		}
-		out_beliefs[b].probability = 1 / (1 + others);
 	}
+	forget(search, G_MAXFLOAT);
+	for (gint i = 0; i < WARM_UP + DRAWS; i++) {
+		if (i == WARM_UP)
+			memset(shares, 0, problem->n_candidates * sizeof shares[0]);
+		if (i % DRAWS_A_MODEL == 0)
+			learn(search);
+		shuffle(search);
+		for (guint32 j = 0; j < search->n_ambiguous; j++)
+			draw(search, search->ambiguous[j], shares);
+	}
+	for (guint32 j = 0; j < search->n_ambiguous; j++) {
+		guint32 b = search->ambiguous[j];
+		believe_shares(problem, b, answer[b], shares, &out_beliefs[b]);
+	}
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		problem->bundles[b].parent = answer[b];
+	wp_nest_hang_children(problem);
 }
 
 /* --- the first answer --- */
@@ -491,7 +572,13 @@ wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs)
 			search.temperature = round < noisy ? 1 - (double)round / noisy : 0;
 			sweep(&search, round < noisy ? NOISY_SWEEPS : QUIET_SWEEPS);
 		}
+	guint32 most = 1;
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		most = MAX(most, problem->bundles[b].n_candidates);
+	search.weights = g_new(double, most);
+	search.temperature = 0;
 	believe(&search, out_beliefs);
+	g_free(search.weights);
 	wp_timelines_free(search.timelines);
 	g_free(search.ambiguous);
 	g_free(search.changed);

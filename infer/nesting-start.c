@@ -236,12 +236,16 @@ find_inside_kinds(const Start *start)
 	return inside;
 }
 
+/* TRUE where a parent that does not wait encloses BUNDLE. */
 static gboolean
 has_inside(const WpNestProblem *problem, const WpNestBundle *bundle)
 {
-	for (guint32 i = 0; i < bundle->n_candidates; i++)
-		if (problem->candidates[bundle->first_candidate + i].mode == WP_NEST_INSIDE)
+	for (guint32 i = 0; i < bundle->n_candidates; i++) {
+		const WpNestCandidate *candidate =
+			&problem->candidates[bundle->first_candidate + i];
+		if (candidate->mode == WP_NEST_INSIDE && !problem->parents[candidate->parent].waits)
 			return TRUE;
+	}
 	return FALSE;
 }
 
@@ -299,7 +303,23 @@ fill_pairs(Start *start)
 	}
 }
 
-/* Candidates outside, where a parent inside is there and nothing speaks for this mode, are accidents. */
+/*
+ * Whether CANDIDATE, where a parent that works encloses the bundle, is more than an accident. A call that
+ * waits (a long poll) encloses what has nothing to do with it; one that is answered by work of its own
+ * calls at a time that stands out, like any other.
+ */
+static gboolean
+stands_out(const Start *start, const WpNestBundle *bundle, const WpNestCandidate *candidate,
+	   gboolean is_inside_kind)
+{
+	const WpNestParent *parent = &start->problem->parents[candidate->parent];
+	if (candidate->mode == WP_NEST_INSIDE && !parent->waits)
+		return TRUE;
+	if (candidate->mode != WP_NEST_INSIDE && is_inside_kind)
+		return FALSE;
+	return is_used_mode(start, parent->class, bundle->kind, candidate->mode);
+}
+
 static void
 drop_accidents(Start *start)
 {
@@ -314,10 +334,8 @@ drop_accidents(Start *start)
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
 			WpNestCandidate candidate =
 				problem->candidates[bundle->first_candidate + i];
-			guint32 class = problem->parents[candidate.parent].class;
-			if (candidate.mode == WP_NEST_INSIDE || !is_inside ||
-			    (!inside_kinds[bundle->kind] &&
-			     is_used_mode(start, class, bundle->kind, candidate.mode)))
+			if (!is_inside ||
+			    stands_out(start, bundle, &candidate, inside_kinds[bundle->kind]))
 				problem->candidates[kept++] = candidate;
 		}
 		bundle->first_candidate = first;

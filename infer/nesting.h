@@ -44,7 +44,8 @@ typedef struct {
 	guint32 *children; /* by begin_ns; owned */
 	guint32 n;
 	guint32 n_allocated;
-	double score; /* log likelihood of its timeline */
+	gboolean waits; /* a long poll: encloses much that it has not caused */
+	double score;   /* log likelihood of its timeline */
 } WpNestParent;
 
 /*

@@ -106,7 +106,7 @@ measure(const WpTree *tree, const WpEngine *engine, double *out_surprise)
 		right += link->parent != WP_NO_SPAN && spans->spans[link->parent].id == truth;
 		believed += link->probability;
 	}
-	*out_surprise = fabs(believed - right) / n;
+	*out_surprise = (believed - right) / n;
 	return (double)right / n;
 }
 
@@ -128,7 +128,9 @@ check_workload(const Workload *w)
 	ck_assert_msg(nesting >= w->floor, "%s: %.3f of the links are right", w->name, nesting);
 	ck_assert_msg(scoreboard <= w->floor_of_scoreboard, "%s: too easy: scoreboard %.3f",
 		      w->name, scoreboard);
-	ck_assert_msg(surprise <= 0.08, "%s: believed and right differ by %.3f", w->name, surprise);
+	/* Few requests leave more doubt than there need be; too much trust would do harm. */
+	ck_assert_msg(surprise >= -0.1 && surprise <= 0.03, "%s: believed minus right: %.3f",
+		      w->name, surprise);
 }
 
 START_TEST(right_parents)
@@ -176,4 +178,25 @@ START_TEST(little_input)
 }
 END_TEST
 
-WP_SUITE("nesting", right_parents, repeats, little_input)
+/* A long poll encloses the calls of others; it is not what caused them. */
+START_TEST(waiting)
+{
+	g_autoptr(WpTree) tree = wp_tree_new("client>web[0-9000]~ "
+					     "client>web[1000-2000](db[1200-1300]) "
+					     "client>web[3000-4000](db[3200-3300]) "
+					     "client>web[5000-6000](db[5200-5300])");
+	const WpSpans *spans = wp_resolved_spans(tree->resolved);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(tree->resolved, NULL, NULL);
+	for (guint64 id = 1; id < tree->parents->len; id++) {
+		guint64 truth = g_array_index(tree->parents, guint64, id);
+		const WpLink *link = &links->links[wp_tree_span(tree, id)];
+		if (!truth)
+			continue;
+		ck_assert_uint_ne(link->parent, WP_NO_SPAN);
+		ck_assert_uint_eq(spans->spans[link->parent].id, truth);
+		ck_assert_uint_eq(link->n_candidates, 1);
+	}
+}
+END_TEST
+
+WP_SUITE("nesting", right_parents, repeats, waiting, little_input)
