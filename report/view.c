@@ -165,7 +165,7 @@ fill_examples(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 		WpViewExample *example = &to->examples[i];
 		example->quantile = from->exemplars[i].quantile;
 		example->begin_ns = span->call_ns;
-		example->latency_ns = (double)(span->return_ns - span->call_ns);
+		example->latency_ns = (double)(wp_span_end_ns(span) - span->call_ns);
 		example->packet = call->packet;
 		example->tap = call->tap;
 		g_strlcpy(example->id, wp_record_id_text(maker->nodes, call->id, buffer),
