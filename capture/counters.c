@@ -1,6 +1,6 @@
 /*
- * Counters: one array of totals, and a hash table of pairs whose arrays are allocated when a pair
- * first counts something.
+ * Counters: one array of totals, and pairs with those few counters that they have, found through an
+ * open-addressing table. Some 150 bytes a pair.
  */
 #include "capture/counters.h"
 
@@ -12,28 +12,43 @@ const WpCounterInfo wp_counter_info[WP_N_COUNTERS] = {
 #undef X
 };
 
-struct WpCounters {
-	guint64 totals[WP_N_COUNTERS];
-	GHashTable *pairs; /* &Pair.key -> Pair */
-};
+#define FIRST_SLOTS  64
+#define FIRST_COUNTS 4 /* of a pair */
 
 typedef struct {
-	gint64 key; /* sender << 32 | receiver */
-	guint64 counts[WP_N_COUNTERS];
+	guint64 n;
+	guint32 counter;
+} Count;
+
+typedef struct {
+	guint64 key;   /* sender << 32 | receiver */
+	Count *counts; /* in order of first use */
+	guint32 n_counts;
+	guint32 n_allocated;
 } Pair;
 
-/* g_int64_hash() looks at the lower half alone: all clients of one server would collide. */
-static guint
-hash_pair(gconstpointer key)
+struct WpCounters {
+	guint64 totals[WP_N_COUNTERS];
+	GArray *pairs;   /* Pair, in order of first use */
+	guint32 *slots;  /* pair + 1; 0 = free */
+	guint32 n_slots; /* a power of two, at least twice the pairs */
+	guint32 latest;  /* pair; one is seldom asked for once */
+};
+
+static void
+clear_pair(gpointer data)
 {
-	return (guint)((*(const guint64 *)key * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)) >> 32);
+	g_free(((Pair *)data)->counts);
 }
 
 WpCounters *
 wp_counters_new(void)
 {
 	WpCounters *counters = g_new0(WpCounters, 1);
-	counters->pairs = g_hash_table_new_full(hash_pair, g_int64_equal, NULL, g_free);
+	counters->pairs = g_array_new(FALSE, FALSE, sizeof(Pair));
+	g_array_set_clear_func(counters->pairs, clear_pair);
+	counters->n_slots = FIRST_SLOTS;
+	counters->slots = g_new0(guint32, counters->n_slots);
 	return counters;
 }
 
@@ -42,7 +57,8 @@ wp_counters_free(WpCounters *counters)
 {
 	if (!counters)
 		return;
-	g_hash_table_unref(counters->pairs);
+	g_array_unref(counters->pairs);
+	g_free(counters->slots);
 	g_free(counters);
 }
 
@@ -53,16 +69,83 @@ wp_counters_add(WpCounters *counters, WpCounter counter, guint64 n)
 }
 
 static Pair *
-find_pair(WpCounters *counters, guint32 sender, guint32 receiver)
+get_pair(const WpCounters *counters, guint32 index)
 {
-	gint64 key = (gint64)((guint64)sender << 32 | receiver);
-	Pair *pair = g_hash_table_lookup(counters->pairs, &key);
-	if (!pair && g_hash_table_size(counters->pairs) < WP_COUNTERS_MAX_PAIRS) {
-		pair = g_new0(Pair, 1);
-		pair->key = key;
-		g_hash_table_insert(counters->pairs, &pair->key, pair);
+	return &g_array_index(counters->pairs, Pair, index);
+}
+
+/* The slot where KEY is or would be. */
+static guint32 *
+find_slot(const WpCounters *counters, guint64 key)
+{
+	guint32 mask = counters->n_slots - 1;
+	guint32 slot = (guint32)((key * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)) >> 32) & mask;
+	while (counters->slots[slot] && get_pair(counters, counters->slots[slot] - 1)->key != key)
+		slot = (slot + 1) & mask;
+	return &counters->slots[slot];
+}
+
+static void
+grow_slots(WpCounters *counters)
+{
+	g_free(counters->slots);
+	counters->n_slots *= 2;
+	counters->slots = g_new0(guint32, counters->n_slots);
+	for (guint32 i = 0; i < counters->pairs->len; i++)
+		*find_slot(counters, get_pair(counters, i)->key) = i + 1;
+}
+
+/* The pair of KEY, made where new; NULL where there are too many. */
+static Pair *
+find_pair(WpCounters *counters, guint64 key)
+{
+	guint32 n = counters->pairs->len;
+
+	if (counters->latest < n && get_pair(counters, counters->latest)->key == key)
+		return get_pair(counters, counters->latest);
+	guint32 *slot = find_slot(counters, key);
+	if (!*slot) {
+		Pair pair = { .key = key };
+		if (n >= WP_COUNTERS_MAX_PAIRS)
+			return NULL;
+		g_array_append_val(counters->pairs, pair);
+		*slot = n + 1;
+		if ((n + 1) * 2 > counters->n_slots)
+			grow_slots(counters);
+		counters->latest = n;
+		return get_pair(counters, n);
 	}
-	return pair;
+	counters->latest = *slot - 1;
+	return get_pair(counters, counters->latest);
+}
+
+static guint64
+count_of(const Pair *pair, WpCounter counter)
+{
+	for (guint32 i = 0; i < pair->n_counts; i++)
+		if (pair->counts[i].counter == counter)
+			return pair->counts[i].n;
+	return 0;
+}
+
+static void
+add_to_pair(WpCounters *counters, guint64 key, WpCounter counter, guint64 n)
+{
+	Pair *pair = find_pair(counters, key);
+	guint32 i = 0;
+
+	if (!pair)
+		return;
+	while (i < pair->n_counts && pair->counts[i].counter != counter)
+		i++;
+	if (i == pair->n_counts) {
+		if (i == pair->n_allocated) {
+			pair->n_allocated = MAX(FIRST_COUNTS, i * 2);
+			pair->counts = g_renew(Count, pair->counts, pair->n_allocated);
+		}
+		pair->counts[pair->n_counts++] = (Count){ 0, counter };
+	}
+	pair->counts[i].n += n;
 }
 
 void
@@ -70,9 +153,7 @@ wp_counters_add_pair(WpCounters *counters, WpCounter counter, guint32 sender, gu
 		     guint64 n)
 {
 	counters->totals[counter] += n;
-	Pair *pair = find_pair(counters, sender, receiver);
-	if (pair)
-		pair->counts[counter] += n;
+	add_to_pair(counters, (guint64)sender << 32 | receiver, counter, n);
 }
 
 guint64
@@ -84,39 +165,36 @@ wp_counters_get(const WpCounters *counters, WpCounter counter)
 void
 wp_counters_merge(WpCounters *counters, const WpCounters *other)
 {
-	GHashTableIter iter;
-	gpointer value;
-
 	for (int i = 0; i < WP_N_COUNTERS; i++)
 		counters->totals[i] += other->totals[i];
-	g_hash_table_iter_init(&iter, other->pairs);
-	while (g_hash_table_iter_next(&iter, NULL, &value)) {
-		const Pair *from = value;
-		guint64 key = (guint64)from->key;
-		Pair *to = find_pair(counters, (guint32)(key >> 32), (guint32)key);
-		for (int i = 0; to && i < WP_N_COUNTERS; i++)
-			to->counts[i] += from->counts[i];
+	for (guint32 i = 0; i < other->pairs->len; i++) {
+		const Pair *pair = get_pair(other, i);
+		for (guint32 j = 0; j < pair->n_counts; j++)
+			add_to_pair(counters, pair->key, pair->counts[j].counter,
+				    pair->counts[j].n);
 	}
 }
 
 static int
 compare_pairs(gconstpointer a, gconstpointer b)
 {
-	guint64 x = (guint64)((const Pair *)a)->key, y = (guint64)((const Pair *)b)->key;
+	guint64 x = (*(const Pair *const *)a)->key, y = (*(const Pair *const *)b)->key;
 	return x < y ? -1 : x > y;
 }
 
 void
 wp_counters_foreach_pair(const WpCounters *counters, WpCounterPairFunc func, gpointer data)
 {
-	g_autoptr(GList) pairs = g_hash_table_get_values(counters->pairs);
-	pairs = g_list_sort(pairs, compare_pairs);
+	g_autoptr(GPtrArray) pairs = g_ptr_array_new();
+	for (guint32 i = 0; i < counters->pairs->len; i++)
+		g_ptr_array_add(pairs, get_pair(counters, i));
+	g_ptr_array_sort(pairs, compare_pairs);
 	for (int i = 0; i < WP_N_COUNTERS; i++)
-		for (const GList *l = pairs; l; l = l->next) {
-			const Pair *pair = l->data;
-			guint64 key = (guint64)pair->key;
-			if (pair->counts[i])
-				func(i, (guint32)(key >> 32), (guint32)key, pair->counts[i], data);
+		for (guint j = 0; j < pairs->len; j++) {
+			const Pair *pair = g_ptr_array_index(pairs, j);
+			guint64 n = count_of(pair, i);
+			if (n)
+				func(i, (guint32)(pair->key >> 32), (guint32)pair->key, n, data);
 		}
 }
 

@@ -102,7 +102,7 @@ void wp_counters_add(WpCounters *counters, WpCounter counter, guint64 n);
  * Adds N to the total and to the pair SENDER -> RECEIVER (node numbers). At most
  * WP_COUNTERS_MAX_PAIRS pairs are kept apart; later ones add to the total alone.
  */
-#define WP_COUNTERS_MAX_PAIRS 65536
+#define WP_COUNTERS_MAX_PAIRS 32768
 void wp_counters_add_pair(WpCounters *counters, WpCounter counter, guint32 sender, guint32 receiver,
 			  guint64 n);
 
