@@ -325,19 +325,38 @@ note_head_line(Request *request)
 	}
 }
 
+/* Puts a part of a line, of N bytes without its end, into value. */
+static void
+keep_line(Request *request, const guint8 *data, gsize n)
+{
+	while (n > 0) {
+		const guint8 *cr = memchr(data, '\r', n);
+		gsize plain = cr ? (gsize)(cr - data) : n;
+		gsize kept = MIN(plain, (gsize)(MAX_VALUE - request->n_value));
+		memcpy(request->value + request->n_value, data, kept);
+		request->n_value += (guint16)kept;
+		plain += cr != NULL;
+		data += plain;
+		n -= plain;
+	}
+}
+
 /* Lines of the answer's head, up to the empty one. */
 static void
 read_stdout(Request *request, const guint8 *data, gsize length)
 {
-	for (gsize i = 0; i < length && !request->is_read; i++) {
-		if (data[i] == '\n') {
+	for (gsize n; length > 0 && !request->is_read; data += n, length -= n) {
+		gsize most = MIN(length, (gsize)(MAX_HEAD - request->n_head));
+		const guint8 *newline = memchr(data, '\n', most);
+		n = newline ? (gsize)(newline + 1 - data) : most;
+		keep_line(request, data, newline ? n - 1 : n);
+		if (newline) {
 			request->is_read = request->n_value == 0;
 			note_head_line(request);
 			request->n_value = 0;
-		} else if (data[i] != '\r' && request->n_value < MAX_VALUE) {
-			request->value[request->n_value++] = (char)data[i];
 		}
-		request->is_read |= ++request->n_head >= MAX_HEAD;
+		request->n_head += n;
+		request->is_read |= request->n_head >= MAX_HEAD;
 	}
 }
 

@@ -227,31 +227,71 @@ scan_strings(WpDecodeContext *context, WpMessage *message, WpBytes args)
 	}
 }
 
+/* A label that is put together; printf would take longer than all the rest of a call. */
+typedef struct {
+	char text[WP_LABEL_MAX];
+	gsize length;
+} Label;
+
+static void
+put_text(Label *label, const char *text)
+{
+	gsize n = MIN(strlen(text), sizeof label->text - label->length);
+	memcpy(label->text + label->length, text, n);
+	label->length += n;
+}
+
+static void
+put_number(Label *label, guint32 number)
+{
+	char digits[11], *at = digits + sizeof digits - 1;
+
+	*at = '\0';
+	do
+		*--at = (char)('0' + number % 10);
+	while (number /= 10);
+	put_text(label, at);
+}
+
+/* "nfs.READ", "nfs.proc99", "rpc.100099.v3.proc7"; ARGS stands at the arguments. */
+static void
+name_call(const RpcHead *head, const WpRpcProgram *program, WpBytes args, Label *label,
+	  gboolean *out_setup)
+{
+	*out_setup = FALSE;
+	if (program) {
+		put_text(label, program->name);
+		put_text(label, ".");
+	} else {
+		put_text(label, "rpc.");
+		put_number(label, head->program);
+		put_text(label, ".v");
+		put_number(label, head->version);
+		put_text(label, ".");
+	}
+	if (program && program->args && head->procedure == 1 && head->gss_service < 3) {
+		put_text(label, wp_rpc_compound_name(program->args, args, out_setup));
+	} else if (program && head->procedure < program->n_procedures) {
+		put_text(label, program->procedures[head->procedure]);
+		*out_setup = head->procedure == 0;
+	} else {
+		put_text(label, "proc");
+		put_number(label, head->procedure);
+	}
+}
+
 static void
 describe_call(WpDecodeContext *context, const RpcHead *head, WpBytes args, WpMessage *message)
 {
 	const WpRpcProgram *program = wp_rpc_program_find(head->program, head->version);
-	char label[WP_LABEL_MAX];
-	gboolean setup = FALSE;
-	int n;
+	Label label = { .length = 0 };
+	gboolean setup;
 
-	if (program && program->args && head->procedure == 1 && head->gss_service < 3) {
-		if (head->gss_service == 2)
-			wp_bytes_skip(&args, 8); /* length and sequence number (RFC 2203 5.3.2.2) */
-		n = g_snprintf(label, sizeof label, "%s.%s", program->name,
-			       wp_rpc_compound_name(program->args, args, &setup));
-	} else if (program && head->procedure < program->n_procedures) {
-		n = g_snprintf(label, sizeof label, "%s.%s", program->name,
-			       program->procedures[head->procedure]);
-		setup = head->procedure == 0;
-	} else if (program) {
-		n = g_snprintf(label, sizeof label, "%s.proc%u", program->name, head->procedure);
-	} else {
-		n = g_snprintf(label, sizeof label, "rpc.%u.v%u.proc%u", head->program,
-			       head->version, head->procedure);
-	}
+	if (program && program->args && head->procedure == 1 && head->gss_service == 2)
+		wp_bytes_skip(&args, 8); /* length and sequence number (RFC 2203 5.3.2.2) */
+	name_call(head, program, args, &label, &setup);
 	message->kind = WP_KIND_CALL;
-	message->label = wp_decode_label(context, label, n);
+	message->label = wp_decode_label(context, label.text, label.length);
 	message->note = note_of(head, program);
 	if (setup || head->gss_procedure != 0)
 		message->marks = WP_MARK_SETUP;

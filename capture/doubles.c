@@ -1,6 +1,9 @@
 /*
- * Doubles: the last few thousand packets in a table of sets, eight to a set; the first to come is the
- * first to go. A packet that is found in its set within the window is a copy, if its key is strong.
+ * Doubles: the last few thousand packets in a ring, and a table of places in it, four to a set; the first
+ * to come is the first to go. A packet that is found within the window is a copy, if its key is strong.
+ *
+ *   table   [ mark, place | ... | ... | ... ] ...     64 KiB: all that most packets touch
+ *   ring    key, way, time, counts | ...              written from one end to the other
  *
  * For weak keys the capture itself is asked. Each packet with a strong key is a test whether copies
  * occur, and how late. Where there are none with strong keys (IPv6 and UDP alone), the weak ones speak:
@@ -12,9 +15,9 @@
 
 #include <string.h>
 
-#define N_SETS                                                                                     \
-	1024     /* a power of two; 8192 packets in 300 KiB, which stay in the second-level cache */
-#define N_WAYS 8 /* 3000 packets later, 98 % are still there; keys of a set fill a cache line */
+#define N_ENTRIES 8192
+#define N_WAYS    4    /* 3000 packets later, 99 % are still there */
+#define N_SETS    4096 /* a power of two, as is N_ENTRIES */
 
 /* Evidence is halved when so many packets have been counted, so that it follows a change. */
 #define HALVE_AT 16384
@@ -39,17 +42,12 @@
 #define WEAK_LAG_NS (2 * G_GINT64_CONSTANT(1000000))
 
 typedef struct {
+	guint64 key; /* 0 = free */
 	guint64 way;
 	gint64 time_ns;  /* of the latest original */
 	guint16 n_seen;  /* this way, in all */
 	guint16 n_since; /* this way, since and with the latest original */
 } Entry;
-
-typedef struct {
-	guint64 keys[N_WAYS]; /* 0 = free */
-	Entry entries[N_WAYS];
-	guint next; /* to be replaced */
-} Set;
 
 /* What the packets with keys of one kind showed: what came again, and the same way. */
 typedef struct {
@@ -63,7 +61,9 @@ typedef struct {
 struct WpDoubles {
 	Evidence strong;
 	Evidence weak;
-	Set sets[N_SETS];
+	guint32 next;                  /* entry to be replaced */
+	guint32 table[N_SETS][N_WAYS]; /* marks and places, the latest in front */
+	Entry ring[N_ENTRIES];
 };
 
 WpDoubles *
@@ -141,14 +141,40 @@ are_copies_usual(const WpDoubles *doubles, gint64 lag_ns, guint32 n_since)
 	       n_since <= 2;
 }
 
-/* The place of KEY in SET; N_WAYS where it has none. */
-static inline guint
-find_key(const Set *set, guint64 key)
+/* The bits of KEY that stand beside a place; so few are the same by chance that entries are seldom seen. */
+static inline guint32
+mark_of(guint64 key)
 {
-	guint i = 0;
-	while (i < N_WAYS && set->keys[i] != key)
-		i++;
-	return i;
+	return (guint32)(key >> 32) & ~(guint32)(N_ENTRIES - 1);
+}
+
+/* The entry of KEY; NULL where it has none. */
+static inline Entry *
+find_entry(WpDoubles *doubles, const guint32 set[N_WAYS], guint64 key)
+{
+	guint32 mark = mark_of(key);
+
+	for (guint i = 0; i < N_WAYS; i++) {
+		/* What differs stands above the bits of the place. */
+		if ((set[i] ^ mark) >= N_ENTRIES)
+			continue;
+		Entry *entry = &doubles->ring[set[i] % N_ENTRIES];
+		if (entry->key == key)
+			return entry;
+	}
+	return NULL;
+}
+
+static inline Entry *
+add_entry(WpDoubles *doubles, guint32 set[N_WAYS], guint64 key)
+{
+	guint32 place = doubles->next;
+
+	doubles->next = (place + 1) % N_ENTRIES;
+	for (guint i = N_WAYS - 1; i > 0; i--)
+		set[i] = set[i - 1];
+	set[0] = mark_of(key) | place;
+	return &doubles->ring[place];
 }
 
 /* PACKET has come before, the same way as ENTRY says: TRUE where it is a copy. */
@@ -174,19 +200,14 @@ gboolean
 wp_doubles_check(WpDoubles *doubles, const WpDoublesPacket *packet)
 {
 	guint64 key = packet->key ? packet->key : 1;
-	Set *set = &doubles->sets[key % N_SETS];
-	guint i = find_key(set, key);
+	guint32 *set = doubles->table[key % N_SETS];
+	Entry *entry = find_entry(doubles, set, key);
 
-	if (i < N_WAYS) {
-		Entry *entry = &set->entries[i];
-		if (ABS(packet->time_ns - entry->time_ns) <= WP_DOUBLES_WINDOW_NS)
-			return entry->way != packet->way || check_same_way(doubles, entry, packet);
-	} else {
-		i = set->next;
-		set->next = (i + 1) % N_WAYS;
-	}
-	set->keys[i] = key;
-	set->entries[i] = (Entry){ packet->way, packet->time_ns, 1, 1 };
+	if (entry && ABS(packet->time_ns - entry->time_ns) <= WP_DOUBLES_WINDOW_NS)
+		return entry->way != packet->way || check_same_way(doubles, entry, packet);
+	if (!entry)
+		entry = add_entry(doubles, set, key);
+	*entry = (Entry){ key, packet->way, packet->time_ns, 1, 1 };
 	count_content(packet->is_weak ? &doubles->weak : &doubles->strong);
 	return FALSE;
 }

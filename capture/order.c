@@ -5,8 +5,8 @@
  *
  *   line    (begin, arrival) -> item        a ring, the earliest in front
  *   heap    (begin, arrival) -> item        the earliest on top
- *   items   record + tokens                 free list
- *   calls   number, begin, state            free list; WpCallRef is the index
+ *   items   record + tokens                 free ones are a list
+ *   calls   number, begin, state            free ones are a list; WpCallRef is the index
  */
 #include "capture/order.h"
 
@@ -15,6 +15,7 @@
 #define FIRST_PLACES 1024 /* of the line and of the heap; a power of two */
 #define LINE_STEPS   32   /* from the back; so many cost less than a heap of thousands */
 #define LOOK_AHEAD   4    /* records, which have left the cache since they came */
+#define NO_INDEX     G_MAXUINT32
 
 typedef struct {
 	gint64 begin_ns;
@@ -24,7 +25,7 @@ typedef struct {
 
 typedef struct {
 	WpRecord record;
-	WpCallRef call; /* of a CALL or RETURN */
+	WpCallRef call; /* of a CALL or RETURN; of a free item the next free one */
 	guint32 tokens[WP_RECORD_MAX_TOKENS];
 } Item;
 
@@ -34,7 +35,7 @@ enum {
 };
 
 typedef struct {
-	guint64 number;
+	guint64 number; /* of a free call the next free one */
 	gint64 begin_ns;
 	guint8 state;
 } Call;
@@ -49,10 +50,10 @@ struct WpOrder {
 	Key *heap;
 	gsize n_heap;
 	gsize heap_allocated;
-	GArray *items;      /* Item */
-	GArray *free_items; /* guint32 */
-	GArray *calls;      /* Call */
-	GArray *free_calls; /* guint32 */
+	GArray *items; /* Item */
+	guint32 free_item;
+	GArray *calls; /* Call */
+	guint32 free_call;
 	guint64 n_arrived;
 	guint64 n_numbered;
 	gint64 last_ns; /* begin of the last record passed on */
@@ -66,9 +67,8 @@ wp_order_new(WpRecordSink *sink, WpCounters *counters)
 	order->sink = sink;
 	order->counters = counters;
 	order->items = g_array_new(FALSE, FALSE, sizeof(Item));
-	order->free_items = g_array_new(FALSE, FALSE, sizeof(guint32));
 	order->calls = g_array_new(FALSE, FALSE, sizeof(Call));
-	order->free_calls = g_array_new(FALSE, FALSE, sizeof(guint32));
+	order->free_item = order->free_call = NO_INDEX;
 	order->last_ns = WP_NO_TIME;
 	return order;
 }
@@ -81,24 +81,28 @@ wp_order_free(WpOrder *order)
 	g_free(order->line);
 	g_free(order->heap);
 	g_array_unref(order->items);
-	g_array_unref(order->free_items);
 	g_array_unref(order->calls);
-	g_array_unref(order->free_calls);
 	g_clear_error(&order->error);
 	g_free(order);
 }
 
-/* A free index of ARRAY: from the free list, else a new one. */
 static guint32
-take_index(GArray *array, GArray *free_list)
+add_place(GArray *array)
 {
-	if (free_list->len) {
-		guint32 index = g_array_index(free_list, guint32, free_list->len - 1);
-		g_array_set_size(free_list, free_list->len - 1);
-		return index;
-	}
 	g_array_set_size(array, array->len + 1);
 	return array->len - 1;
+}
+
+static Item *
+get_item(const WpOrder *order, guint32 index)
+{
+	return &g_array_index(order->items, Item, index);
+}
+
+static Call *
+get_call(const WpOrder *order, WpCallRef ref)
+{
+	return &g_array_index(order->calls, Call, ref);
 }
 
 static gboolean
@@ -188,7 +192,7 @@ pop_line(WpOrder *order)
 
 	if (order->n_line > LOOK_AHEAD) {
 		guint32 next = line_at(order, LOOK_AHEAD)->item;
-		const Item *item = &g_array_index(order->items, Item, next);
+		const Item *item = get_item(order, next);
 		__builtin_prefetch(&item->record);
 		__builtin_prefetch(&item->record.src);
 		__builtin_prefetch(&item->tokens);
@@ -213,28 +217,28 @@ pop_key(WpOrder *order)
 	return first_key(order) == order->heap ? pop_heap(order) : pop_line(order);
 }
 
-static Call *
-get_call(WpOrder *order, WpCallRef ref)
-{
-	return &g_array_index(order->calls, Call, ref);
-}
-
 /* Clears BITS of the call's state and frees it when none is left. */
 static void
 release_call(WpOrder *order, WpCallRef ref, guint8 bits)
 {
 	Call *call = get_call(order, ref);
 	call->state &= (guint8)~bits;
-	if (!call->state)
-		g_array_append_val(order->free_calls, ref);
+	if (!call->state) {
+		call->number = order->free_call;
+		order->free_call = ref;
+	}
 }
 
 static void
 push_item(WpOrder *order, const WpRecord *record, const guint32 *tokens, WpCallRef call,
 	  gint64 begin_ns)
 {
-	guint32 index = take_index(order->items, order->free_items);
-	Item *item = &g_array_index(order->items, Item, index);
+	guint32 index = order->free_item;
+	if (index == NO_INDEX)
+		index = add_place(order->items);
+	else
+		order->free_item = get_item(order, index)->call;
+	Item *item = get_item(order, index);
 	item->record = *record;
 	item->call = call;
 	if (record->n_tokens)
@@ -247,7 +251,11 @@ push_item(WpOrder *order, const WpRecord *record, const guint32 *tokens, WpCallR
 WpCallRef
 wp_order_call(WpOrder *order, const WpRecord *record, const guint32 *tokens)
 {
-	WpCallRef ref = take_index(order->calls, order->free_calls);
+	WpCallRef ref = order->free_call;
+	if (ref == NO_INDEX)
+		ref = add_place(order->calls);
+	else
+		order->free_call = (guint32)get_call(order, ref)->number;
 	*get_call(order, ref) = (Call){ 0, record->begin_ns, CALL_WAITS | CALL_LIVES };
 	push_item(order, record, tokens, ref, record->begin_ns);
 	return ref;
@@ -294,7 +302,7 @@ static void
 pass_on_first(WpOrder *order)
 {
 	Key key = pop_key(order);
-	Item *item = &g_array_index(order->items, Item, key.item);
+	Item *item = get_item(order, key.item);
 
 	item->record.id = number_of(order, item);
 	if (key.begin_ns < order->last_ns)
@@ -303,7 +311,8 @@ pass_on_first(WpOrder *order)
 		order->last_ns = key.begin_ns;
 	if (!order->error)
 		wp_sink_record(order->sink, &item->record, item->tokens, &order->error);
-	g_array_append_val(order->free_items, key.item);
+	item->call = order->free_item;
+	order->free_item = key.item;
 }
 
 static gboolean

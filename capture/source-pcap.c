@@ -98,10 +98,13 @@ pcap_open(WpInput *input, GError **error)
 static void
 read_header(const Pcap *pcap, const guint8 *data, WpFrame *out_frame)
 {
-	WpBytes bytes = wp_bytes(data, RECORD_HEADER);
-	gint64 seconds = read_u32(pcap, &bytes);
-	gint64 fraction = read_u32(pcap, &bytes);
-	guint32 first = read_u32(pcap, &bytes), second = read_u32(pcap, &bytes);
+	guint32 words[RECORD_HEADER / 4];
+	memcpy(words, data, sizeof words); /* checked by the caller */
+	for (gsize i = 0; i < G_N_ELEMENTS(words); i++)
+		words[i] =
+			pcap->is_big_endian ? GUINT32_FROM_BE(words[i]) : GUINT32_FROM_LE(words[i]);
+	gint64 seconds = words[0], fraction = words[1];
+	guint32 first = words[2], second = words[3];
 
 	out_frame->time_ns = seconds * 1000000000 + fraction * pcap->fraction_ns;
 	out_frame->captured = pcap->is_swapped ? second : first;

@@ -168,12 +168,6 @@ static const WpSqlVerb verbs[] = {
 };
 
 static int
-compare_keyword(const void *key, const void *keyword)
-{
-	return strcmp(key, ((const WpSqlKeyword *)keyword)->word);
-}
-
-static int
 compare_verb(const void *key, const void *verb)
 {
 	return strcmp(key, ((const WpSqlVerb *)verb)->word);
@@ -182,7 +176,22 @@ compare_verb(const void *key, const void *verb)
 const WpSqlKeyword *
 wp_sql_keyword_find(const char *word)
 {
-	return bsearch(word, keywords, G_N_ELEMENTS(keywords), sizeof keywords[0], compare_keyword);
+	gsize low = 0, high = G_N_ELEMENTS(keywords);
+
+	/* Asked for every word; the first letter decides nearly always. */
+	while (low < high) {
+		const WpSqlKeyword *keyword = &keywords[(low + high) / 2];
+		int order = (guint8)word[0] - (guint8)keyword->word[0];
+		if (order == 0)
+			order = strcmp(word, keyword->word);
+		if (order == 0)
+			return keyword;
+		if (order < 0)
+			high = (gsize)(keyword - keywords);
+		else
+			low = (gsize)(keyword - keywords) + 1;
+	}
+	return NULL;
 }
 
 const WpSqlVerb *

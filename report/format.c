@@ -92,16 +92,25 @@ wp_format_share(char *buffer, double share)
 	return buffer;
 }
 
+/* The digits of VALUE, which is under 100, before END. */
+static inline char *
+put_two_digits(char *end, guint value)
+{
+	end[-2] = (char)('0' + value / 10);
+	end[-1] = (char)('0' + value % 10);
+	return end - 2;
+}
+
 gsize
 wp_format_uint(char *buffer, guint64 value)
 {
-	char digits[24];
-	gsize n = 0;
-	do
-		digits[n++] = (char)('0' + value % 10);
-	while (value /= 10);
-	for (gsize i = 0; i < n; i++)
-		buffer[i] = digits[n - 1 - i];
+	char digits[24], *end = digits + sizeof digits, *at = end;
+	for (; value >= 100; value /= 100)
+		at = put_two_digits(at, (guint)(value % 100));
+	at = put_two_digits(at, (guint)value);
+	at += *at == '0' && value < 10;
+	gsize n = (gsize)(end - at);
+	memcpy(buffer, at, n);
 	buffer[n] = '\0';
 	return n;
 }
@@ -129,9 +138,10 @@ wp_format_epoch(char *buffer, gint64 ns)
 		buffer[at++] = '-';
 	at += wp_format_uint(buffer + at, size / NS_PER_S);
 	buffer[at++] = '.';
-	guint64 rest = size % NS_PER_S;
-	for (gsize i = 9; i-- > 0; rest /= 10)
-		buffer[at + i] = (char)('0' + rest % 10);
+	guint32 rest = (guint32)(size % NS_PER_S);
+	for (char *end = buffer + at + 9; end > buffer + at + 1; rest /= 100)
+		end = put_two_digits(end, rest % 100);
+	buffer[at] = (char)('0' + rest);
 	at += 9;
 	buffer[at] = '\0';
 	return at;

@@ -11,6 +11,7 @@ struct WpJoin {
 	gboolean has_name;
 
 	/* Where the numbers of the present input begin, and the first that is free after it. */
+	gboolean is_later; /* one of them is not 0 */
 	guint64 id_base, id_next;
 	guint32 flow_base, flow_next;
 	guint8 tap_base, tap_next;
@@ -24,6 +25,7 @@ on_begin(WpRecordSink *sink, WpNodes *nodes, GError **error)
 	join->flow_base = join->flow_next;
 	join->tap_base = join->tap_next;
 	join->has_name = FALSE;
+	join->is_later = join->id_base || join->flow_base || join->tap_base;
 	return wp_sink_begin(join->next, nodes, error);
 }
 
@@ -39,6 +41,13 @@ static gboolean
 on_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GError **error)
 {
 	WpJoin *join = (WpJoin *)sink;
+	if (!join->is_later) {
+		if (record->id < WP_ID_TEXT)
+			join->id_next = MAX(join->id_next, record->id + 1);
+		join->flow_next = MAX(join->flow_next, record->flow);
+		join->tap_next = (guint8)MAX(join->tap_next, MIN(record->tap + 1, G_MAXUINT8));
+		return wp_sink_record(join->next, record, tokens, error);
+	}
 	WpRecord copy = *record;
 	if (copy.id < WP_ID_TEXT - join->id_base) {
 		copy.id += join->id_base;
