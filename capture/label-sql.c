@@ -123,9 +123,8 @@ put_names(Out *out, const char *before, const WpSqlName *names, guint n, guint m
 static void
 put_verb(Out *out, const WpSqlStatement *s)
 {
-	if (strcmp(s->verb->word, "START") == 0 &&
-	    g_ascii_strncasecmp(s->word.text, "TRANSACTION", s->word.length) == 0 &&
-	    s->word.length == 11) {
+	if (strcmp(s->verb->word, "START") == 0 && s->word.length == 11 &&
+	    g_ascii_strncasecmp(s->word.text, "TRANSACTION", s->word.length) == 0) {
 		put_text(out, "BEGIN");
 		return;
 	}

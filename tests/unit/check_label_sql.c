@@ -13,6 +13,7 @@ typedef struct {
 static void
 check_rows(const Row *rows, gsize n, guint dialect)
 {
+	g_log_set_always_fatal((GLogLevelFlags)(G_LOG_FATAL_MASK | G_LOG_LEVEL_CRITICAL));
 	for (gsize i = 0; i < n; i++) {
 		char label[WP_LABEL_MAX + 1];
 		/* An exact copy, so that a read past its end is seen by the sanitizers. */
@@ -27,6 +28,7 @@ check_rows(const Row *rows, gsize n, guint dialect)
 
 /* Both dialects agree. */
 static const Row queries[] = {
+	{ "START", "START" },
 	{ "SELECT a FROM users", "SELECT users (a)" },
 	{ "select a from users u where id = 7", "SELECT users (a) WHERE id" },
 	{ "SELECT * FROM users WHERE id=7;", "SELECT users WHERE id" },
