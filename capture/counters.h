@@ -62,6 +62,7 @@
 	X(RESYNCS, "resyncs", NOTE, "decoders that lost the thread and found it again")            \
 	X(BYTES_SKIPPED, "bytes-skipped", LOSS, "payload bytes skipped without understanding")     \
 	X(MESSAGES_TOO_LONG, "messages-too-long", LOSS, "messages with a head over the limit")     \
+	X(ADDRESSES_FOLDED, "addresses-folded", NOTE, "flows of addresses too many to tell apart") \
 	X(LABELS_FOLDED, "labels-folded", NOTE, "labels folded because there were too many")       \
 	X(RECORDS_LATE, "records-late", NOTE, "records written after later ones")                  \
 	X(TRACE_LINES_BAD, "trace-lines-bad", LOSS, "lines of a trace that could not be read")     \

@@ -164,10 +164,15 @@ flow_of(WpReassembly *tcp)
 static void
 find_nodes(WpFlows *flows, Flow *flow)
 {
+	gboolean is_folded = FALSE;
 	for (guint side = 0; side < 2; side++) {
 		WpEndpoint end = wp_flow_key_endpoint(&flow->key, side);
-		flow->nodes[side] = wp_nodes_by_address(flows->shared->nodes, end.address);
+		WpNodeRole role = side == flow->client ? WP_NODE_CALLER : WP_NODE_CALLED;
+		guint32 node = wp_nodes_by_address_seen(flows->shared->nodes, end.address, role);
+		is_folded |= wp_nodes_is_others(flows->shared->nodes, node);
+		flow->nodes[side] = node;
 	}
+	wp_counters_add(flows->shared->counters, WP_COUNT_ADDRESSES_FOLDED, is_folded);
 	flow->has_nodes = TRUE;
 }
 

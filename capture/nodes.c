@@ -29,6 +29,7 @@ struct WpNodes {
 	guint32 *slots;     /* node + 1 by address; 0 = free */
 	guint32 n_slots;    /* a power of two */
 	GHashTable *by_key; /* string number -> node + 1 */
+	guint32 others[2];  /* node + 1, by WpNodeRole; 0 = none yet */
 };
 
 static const char *const source_names[] = { "file", "dns", "http-host", "tls" };
@@ -142,6 +143,36 @@ wp_nodes_by_address(WpNodes *nodes, const guint8 address[16])
 	if (found != WP_NO_NODE)
 		return found;
 	return add_node(nodes, wp_address_text(address, text, sizeof text), address);
+}
+
+guint32
+wp_nodes_by_address_seen(WpNodes *nodes, const guint8 address[16], WpNodeRole role)
+{
+	static const guint32 most[] = {
+		[WP_NODE_CALLER] = WP_NODES_MAX_CALLERS,
+		[WP_NODE_CALLED] = WP_NODES_MAX_CALLED,
+		[WP_NODE_NAMED] = WP_NODES_MAX_NAMED,
+	};
+	guint32 found = wp_nodes_find_address(nodes, address);
+
+	if (found != WP_NO_NODE)
+		return found;
+	if (nodes->nodes->len < most[role])
+		return wp_nodes_by_address(nodes, address);
+	if (role == WP_NODE_NAMED)
+		return WP_NO_NODE;
+	if (!nodes->others[role])
+		nodes->others[role] =
+			1 + wp_nodes_by_key(nodes, role == WP_NODE_CALLER ? WP_NODES_OTHER_CALLERS
+									  : WP_NODES_OTHER_CALLED);
+	return nodes->others[role] - 1;
+}
+
+gboolean
+wp_nodes_is_others(const WpNodes *nodes, guint32 node)
+{
+	return node + 1 == nodes->others[WP_NODE_CALLER] ||
+	       node + 1 == nodes->others[WP_NODE_CALLED];
 }
 
 guint32

@@ -18,7 +18,7 @@ typedef struct WpNodes WpNodes;
 
 #define WP_NO_NODE G_MAXUINT32
 
-/* Where a name came from; the first of these that gave one wins (DESIGN 4). */
+/* Where a name came from; the first of these that gave one wins: the user knows best, then who is asked for names. */
 typedef enum {
 	WP_NAME_FILE,      /* --names */
 	WP_NAME_DNS,       /* an answer of a name server in the capture */
@@ -34,6 +34,27 @@ void wp_nodes_unref(WpNodes *nodes);
 
 /* The node of an address (made where new). Fast: called for every call on the wire. */
 guint32 wp_nodes_by_address(WpNodes *nodes, const guint8 address[16]);
+
+/*
+ * The node of an address seen in packets, as what ROLE tells. Addresses cost nothing to make up, so only
+ * so many become nodes of their own; the callers beyond are one node, and so are those called beyond,
+ * so that no node gets both the calls into and out of many hosts. Records keep the addresses. Of names
+ * beyond nothing is kept: WP_NO_NODE.
+ */
+#define WP_NODES_MAX_CALLERS   32768
+#define WP_NODES_MAX_NAMED     49152
+#define WP_NODES_MAX_CALLED    65536
+#define WP_NODES_OTHER_CALLERS "(other clients)"
+#define WP_NODES_OTHER_CALLED  "(other servers)"
+typedef enum {
+	WP_NODE_CALLER, /* a client */
+	WP_NODE_CALLED, /* a server */
+	WP_NODE_NAMED   /* told of by a name server, not yet met */
+} WpNodeRole;
+guint32 wp_nodes_by_address_seen(WpNodes *nodes, const guint8 address[16], WpNodeRole role);
+
+/* TRUE for the two nodes that stand for many. */
+gboolean wp_nodes_is_others(const WpNodes *nodes, guint32 node);
 
 /* The node called KEY (made where new). A KEY that is an IP address is that address's node. */
 guint32 wp_nodes_by_key(WpNodes *nodes, const char *key);

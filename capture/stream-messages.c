@@ -24,8 +24,9 @@ static guint32
 node_of(WpStream *stream, WpDirection side)
 {
 	if (stream->nodes[side] == WP_NO_NODE)
-		stream->nodes[side] = wp_nodes_by_address(stream->shared->nodes,
-							  endpoint_of(stream, side)->address);
+		stream->nodes[side] = wp_nodes_by_address_seen(
+			stream->shared->nodes, endpoint_of(stream, side)->address,
+			side == WP_FROM_CLIENT ? WP_NODE_CALLER : WP_NODE_CALLED);
 	return stream->nodes[side];
 }
 
@@ -262,8 +263,9 @@ void
 wp_decode_name_server(WpDecodeContext *context, WpNameSource source, const char *name, gsize length)
 {
 	WpStream *stream = context->stream;
-	wp_nodes_add_hint(stream->shared->nodes, node_of(stream, WP_FROM_SERVER), source, name,
-			  (gssize)length);
+	guint32 server = node_of(stream, WP_FROM_SERVER);
+	if (!wp_nodes_is_others(stream->shared->nodes, server))
+		wp_nodes_add_hint(stream->shared->nodes, server, source, name, (gssize)length);
 }
 
 void
@@ -271,8 +273,9 @@ wp_decode_name_address(WpDecodeContext *context, const guint8 address[16], const
 		       gsize length)
 {
 	WpNodes *nodes = context->stream->shared->nodes;
-	wp_nodes_add_hint(nodes, wp_nodes_by_address(nodes, address), WP_NAME_DNS, name,
-			  (gssize)length);
+	guint32 node = wp_nodes_by_address_seen(nodes, address, WP_NODE_NAMED);
+	if (node != WP_NO_NODE)
+		wp_nodes_add_hint(nodes, node, WP_NAME_DNS, name, (gssize)length);
 }
 
 gboolean

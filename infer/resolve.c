@@ -204,8 +204,11 @@ find_clients(WpResolved *resolved, gboolean keep)
 
 	for (guint32 i = 0; i < resolved->addresses->len; i++) {
 		Address *address = get_address(resolved, i);
-		address->is_client = address->sends && !address->is_called && !address->file_name &&
-				     wp_nodes_address(nodes, i);
+		/* A name of a foreign trace means something; that of all clients beyond so many does not. */
+		gboolean is_any = wp_nodes_address(nodes, i) ||
+				  strcmp(wp_nodes_key(nodes, i), WP_NODES_OTHER_CALLERS) == 0;
+		address->is_client =
+			is_any && address->sends && !address->is_called && !address->file_name;
 		n_clients += address->is_client;
 	}
 	if (!keep && n_clients > WP_RESOLVE_MAX_CLIENTS)

@@ -482,6 +482,28 @@ START_TEST(memory)
 }
 END_TEST
 
+/* A flood of addresses: neither nodes nor pairs grow without end, and what was folded is counted. */
+START_TEST(address_flood)
+{
+	Fixture f;
+	WpSegment segment;
+	guint side;
+	set_up(&f, 0);
+	for (guint32 i = 0; i < WP_NODES_MAX_CALLERS + 500; i++) {
+		g_autofree char *text = g_strdup_printf("C 0-5 udp port 4000 at %u", i);
+		wp_test_segment(&f.sender, text, &segment, &side);
+		for (int byte = 0; byte < 4; byte++)
+			segment.src.address[12 + byte] = (guint8)((20 << 24 | i) >> 8 * (3 - byte));
+		wp_flows_add(f.flows, &segment);
+	}
+	wp_flows_finish(f.flows);
+	ck_assert_uint_eq(counted(&f, WP_COUNT_FLOWS_UDP), WP_NODES_MAX_CALLERS + 500);
+	ck_assert_uint_eq(wp_nodes_count(f.shared.nodes), WP_NODES_MAX_CALLERS + 1);
+	ck_assert_uint_eq(counted(&f, WP_COUNT_ADDRESSES_FOLDED), 501);
+	tear_down(&f);
+}
+END_TEST
+
 /* Resets, refusals, directions that are missing. */
 START_TEST(counts)
 {
@@ -530,5 +552,5 @@ START_TEST(nothing_to_begin_with)
 END_TEST
 
 WP_SUITE("flow", whole_flow, orientation, orientation_by_others, port_reuse, waiting,
-	 skewed_directions, datagram_order, silence, eviction, memory, many_short_flows, counts,
-	 nothing_to_begin_with)
+	 skewed_directions, datagram_order, silence, eviction, memory, address_flood,
+	 many_short_flows, counts, nothing_to_begin_with)

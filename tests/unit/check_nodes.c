@@ -1,5 +1,8 @@
 /* Names of nodes: addresses, keys, hints. */
 #include "capture/nodes.h"
+
+#include <string.h>
+
 #include "tests/support/suite.h"
 
 /* Every spelling of an address is one node; a name is its own. */
@@ -74,4 +77,56 @@ START_TEST(neighbours)
 }
 END_TEST
 
-WP_SUITE("nodes", one_node_per_address, many_nodes, neighbours, hints)
+static void
+number_address(guint32 number, guint8 address[16])
+{
+	static const guint8 start[16] = { 0xfe, 0x80 };
+	memcpy(address, start, sizeof start);
+	for (int i = 0; i < 4; i++)
+		address[15 - i] = (guint8)(number >> 8 * i);
+}
+
+/* Addresses without end make no nodes without end: callers fold first, names are not kept, servers last. */
+START_TEST(too_many)
+{
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	guint8 address[16], known[16];
+	guint32 number = 0;
+
+	number_address(0, known);
+	for (; number < WP_NODES_MAX_CALLERS; number++) {
+		number_address(number, address);
+		ck_assert_uint_eq(wp_nodes_by_address_seen(nodes, address, WP_NODE_CALLER), number);
+	}
+	for (guint i = 0; i < 1000; i++) {
+		number_address(number++, address);
+		guint32 node = wp_nodes_by_address_seen(nodes, address, WP_NODE_CALLER);
+		ck_assert_str_eq(wp_nodes_key(nodes, node), WP_NODES_OTHER_CALLERS);
+		ck_assert(wp_nodes_is_others(nodes, node));
+		ck_assert_ptr_null(wp_nodes_address(nodes, node));
+	}
+	ck_assert_uint_eq(wp_nodes_by_address_seen(nodes, known, WP_NODE_CALLER), 0);
+	while (wp_nodes_count(nodes) < WP_NODES_MAX_NAMED) {
+		number_address(number++, address);
+		ck_assert_uint_ne(wp_nodes_by_address_seen(nodes, address, WP_NODE_NAMED),
+				  WP_NO_NODE);
+	}
+	number_address(number++, address);
+	ck_assert_uint_eq(wp_nodes_by_address_seen(nodes, address, WP_NODE_NAMED), WP_NO_NODE);
+	while (wp_nodes_count(nodes) < WP_NODES_MAX_CALLED) {
+		number_address(number++, address);
+		ck_assert(!wp_nodes_is_others(
+			nodes, wp_nodes_by_address_seen(nodes, address, WP_NODE_CALLED)));
+	}
+	for (guint i = 0; i < 1000; i++) {
+		number_address(number++, address);
+		guint32 node = wp_nodes_by_address_seen(nodes, address, WP_NODE_CALLED);
+		ck_assert_str_eq(wp_nodes_key(nodes, node), WP_NODES_OTHER_CALLED);
+		ck_assert(wp_nodes_is_others(nodes, node));
+	}
+	ck_assert_uint_eq(wp_nodes_count(nodes), WP_NODES_MAX_CALLED + 1);
+	ck_assert(!wp_nodes_is_others(nodes, 0) && !wp_nodes_is_others(nodes, WP_NO_NODE));
+}
+END_TEST
+
+WP_SUITE("nodes", too_many, one_node_per_address, many_nodes, neighbours, hints)

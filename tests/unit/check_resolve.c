@@ -213,6 +213,33 @@ START_TEST(clients_fold)
 }
 END_TEST
 
+/* So do the clients that capture did not tell apart; a name of a foreign trace stays. */
+START_TEST(other_clients_fold)
+{
+	static const char *const rows[][2] = { { WP_NODES_OTHER_CALLERS, "client" },
+					       { "batch", "batch" } };
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpNodes) nodes = wp_nodes_new();
+		g_autoptr(WpTrace) trace = wp_trace_new(nodes);
+		WpRecordSink *sink = wp_trace_sink(trace);
+		ck_assert(wp_sink_begin(sink, nodes, NULL));
+		for (guint k = 0; k <= WP_RESOLVE_MAX_CLIENTS + 1; k++) {
+			g_autofree char *address = g_strdup_printf("10.0.9.%u", k);
+			gboolean is_last = k == WP_RESOLVE_MAX_CLIENTS + 1;
+			WpRecord call = { .begin_ns = k, .end_ns = k, .id = k };
+			call.sender = wp_nodes_by_key(nodes, is_last ? rows[i][0] : address);
+			call.receiver = wp_nodes_by_key(nodes, "10.0.0.1");
+			ck_assert(wp_sink_record(sink, &call, NULL, NULL));
+		}
+		ck_assert(wp_sink_end(sink, NULL));
+		g_autoptr(WpResolved) resolved = resolve(trace, NULL, FALSE);
+		const WpSpans *spans = wp_resolved_spans(resolved);
+		ck_assert_str_eq(wp_resolved_node_name(resolved, spans->spans[spans->n - 1].caller),
+				 rows[i][1]);
+	}
+}
+END_TEST
+
 /* Hints by address, source and name; then what the nodes of the two calls are called. */
 START_TEST(hints)
 {
@@ -328,5 +355,5 @@ START_TEST(options)
 }
 END_TEST
 
-WP_SUITE("resolve", names, ports, calls_both_ways, random_ports_fold, clients_fold, hints, hosts,
-	 options)
+WP_SUITE("resolve", names, ports, calls_both_ways, random_ports_fold, clients_fold,
+	 other_clients_fold, hints, hosts, options)
