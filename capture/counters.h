@@ -44,6 +44,8 @@
 	X(SEGMENTS_REORDERED, "tcp-reordered", NOTE, "TCP segments out of order")                  \
 	X(SEGMENTS_RETRANSMITTED, "tcp-retransmitted", NOTE, "TCP segments retransmitted")         \
 	X(SEGMENTS_CONFLICTING, "tcp-conflicting", LOSS, "retransmissions with other bytes")       \
+	X(SEGMENTS_STRANGE, "tcp-strange", NOTE,                                                   \
+	  "TCP segments with numbers far from their flow's")                                       \
 	X(GAPS, "tcp-gaps", LOSS, "holes in TCP flows")                                            \
 	X(GAP_BYTES, "tcp-gap-bytes", LOSS, "bytes acknowledged but never seen")                   \
 	X(LOST_SEGMENTS, "tcp-lost-segments", LOSS, "TCP segments missing (estimate)")             \

@@ -32,7 +32,7 @@
  * And so many packets must have passed meanwhile: after a quiet time the clock alone says little about
  * the order of packets. But no longer than this.
  */
-#define ORDER_PACKETS      16
+#define ORDER_PACKETS      64
 #define ORDER_PATIENCE_MAX SEC
 
 /*
@@ -50,6 +50,9 @@
  */
 #define MAX_MEMORY  (48 * 1024 * 1024)
 #define FLOW_MEMORY 2048 /* a flow and its stream at most, but for bytes kept; for a given number */
+
+/* One segment with numbers far from those of its flow may be broken; so many on end are another flow. */
+#define STRANGE_MANY 2
 
 /* A flow that was silent for so long when the capture ended is taken to be over. */
 #define IN_USE SEC
@@ -102,6 +105,7 @@ typedef struct {
 	guint8 list_name; /* ListName */
 	guint8 wait;      /* WpWait */
 	guint8 client;    /* side of the client */
+	guint8 n_strange; /* segments on end with numbers far from the flow's */
 	guint is_oriented : 1;
 	guint from_start : 1;
 	guint is_answered : 1; /* a SYN+ACK was seen */
@@ -265,6 +269,7 @@ flush_counts(WpFlows *flows, Flow *flow)
 		count(flows, flow, side, WP_COUNT_SEGMENTS_RETRANSMITTED, n->retransmitted);
 		count(flows, flow, side, WP_COUNT_SEGMENTS_REORDERED, n->reordered);
 		count(flows, flow, side, WP_COUNT_SEGMENTS_CONFLICTING, n->conflicting);
+		count(flows, flow, side, WP_COUNT_SEGMENTS_STRANGE, n->strange);
 		count(flows, flow, side, WP_COUNT_GAPS, n->gaps);
 		count(flows, flow, side, WP_COUNT_GAP_BYTES, n->gap_bytes);
 		count(flows, flow, side, WP_COUNT_LOST_SEGMENTS, n->lost_segments);
@@ -556,6 +561,34 @@ take_syn(Flow *flow, guint side, const WpSegment *segment)
 	flow->client = (guint8)(is_answer ? !side : side);
 }
 
+/* TRUE where SEGMENT acknowledges what FLOW's other side cannot have sent. */
+static gboolean
+is_strange(const Flow *flow, guint side, const WpSegment *segment)
+{
+	const WpHalf *other = &flow->tcp.half[!side];
+	if (!(segment->flags & WP_TCP_ACK) || segment->flags & WP_TCP_RST || !other->is_known ||
+	    flow->tcp.is_settling)
+		return FALSE;
+	gint32 distance = (gint32)(segment->ack - (guint32)MAX(other->next, other->acked));
+	return distance > WP_REASSEMBLY_FAR || distance < -WP_REASSEMBLY_FAR;
+}
+
+/*
+ * TRUE where SEGMENT is not one of FLOW, but broken or of another connection between the same ports,
+ * whose SYN was not captured.
+ */
+static gboolean
+is_foreign(WpFlows *flows, Flow *flow, guint side, const WpSegment *segment)
+{
+	if (!is_strange(flow, side, segment)) {
+		flow->n_strange = 0;
+		return FALSE;
+	}
+	flow->n_strange++;
+	count(flows, flow, side, WP_COUNT_SEGMENTS_STRANGE, 1);
+	return TRUE;
+}
+
 /* The flow of a TCP segment; NULL where the segment belongs to none and makes none. */
 static Flow *
 find_tcp_flow(WpFlows *flows, const WpFlowKey *key, guint side, const WpSegment *segment)
@@ -564,6 +597,12 @@ find_tcp_flow(WpFlows *flows, const WpFlowKey *key, guint side, const WpSegment 
 	gboolean is_syn = (segment->flags & WP_TCP_SYN) != 0;
 
 	if (flow && is_syn && wp_reassembly_is_other(&flow->tcp, side, segment)) {
+		remove_flow(flows, flow, WP_FINISH_TIMEOUT);
+		flow = NULL;
+	}
+	if (flow && is_foreign(flows, flow, side, segment)) {
+		if (flow->n_strange < STRANGE_MANY)
+			return NULL;
 		remove_flow(flows, flow, WP_FINISH_TIMEOUT);
 		flow = NULL;
 	}

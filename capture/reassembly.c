@@ -137,7 +137,7 @@ is_caused(const WpReassembly *flow, guint side, const Piece *piece)
 {
 	const WpHalf *other = &flow->half[!side];
 	guint64 ack = MIN(piece->ack, other->acked); /* a FIN may have shown that it was too high */
-	return ack <= other->next || !other->is_seen || other->is_ended ||
+	return ack <= other->next || other->is_absent || other->is_ended ||
 	       (!piece->length && ack == other->next + 1 && !other->first);
 }
 
@@ -294,7 +294,7 @@ static gboolean
 is_missing(const WpReassembly *flow, guint side)
 {
 	const WpHalf *half = &flow->half[side], *other = &flow->half[!side];
-	if (!half->is_seen || half->acked <= half->next || half->is_ended)
+	if (half->is_absent || half->acked <= half->next || half->is_ended)
 		return FALSE;
 	return half->acked != half->next + 1 || half->first ||
 	       (other->first && other->first->piece.length);
@@ -374,6 +374,14 @@ settle(WpReassemblyEnv *env, WpReassembly *flow)
 	drain(env, flow);
 }
 
+/* A side that has not been seen up to now is not captured. */
+static void
+give_up_sides(WpReassembly *flow)
+{
+	for (guint side = 0; side < 2; side++)
+		flow->half[side].is_absent = !flow->half[side].is_seen;
+}
+
 static gboolean
 is_full(const WpHalf *half)
 {
@@ -386,6 +394,7 @@ static void
 relieve(WpReassemblyEnv *env, WpReassembly *flow)
 {
 	while (!flow->is_reset && (is_full(&flow->half[0]) || is_full(&flow->half[1]))) {
+		give_up_sides(flow);
 		if (flow->is_settling)
 			settle(env, flow);
 		for (guint side = 0; side < 2; side++) {
@@ -480,6 +489,7 @@ believe(WpReassemblyEnv *env, WpReassembly *flow, guint side, Piece *piece)
 	gboolean again = half->has_strange && half->strange == number && !half->has_fin;
 	half->has_strange = 1;
 	half->strange = number + piece->length;
+	half->counts.strange += !again;
 	if (!again)
 		return FALSE;
 	half->has_strange = 0;
@@ -499,7 +509,9 @@ place_first(WpHalf *half, Piece *piece)
 	if (half->has_syn)
 		return cut_old(half, piece);
 	if (!half->first || piece->offset < half->next) {
-		if (half->first && half->next - piece->offset > WP_REASSEMBLY_MAX_BYTES)
+		gboolean far = half->first && half->next - piece->offset > WP_REASSEMBLY_MAX_BYTES;
+		half->counts.strange += far;
+		if (far)
 			return FALSE;
 		half->next = piece->offset;
 	}
@@ -638,8 +650,10 @@ add_payload(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpSegmen
 
 	if (is_probe(flow, half, segment))
 		return;
-	if (!half->is_known)
+	if (!half->is_known) {
 		begin_half(half, first);
+		flow->is_settling |= other->has_syn; /* its own SYN may come late */
+	}
 	wp_sizes_add(&half->sizes, segment->length);
 	env->largest = MAX(env->largest, segment->length);
 	Piece piece = { .offset = unwrap(half->next, first),
@@ -651,7 +665,7 @@ add_payload(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpSegmen
 			.length = segment->length,
 			.flags = segment->flags & WP_TCP_FIN };
 	if (piece.offset == half->next && !half->first && !piece.flags && !half->has_fin &&
-	    !flow->is_settling && (ack <= other->next || !other->is_seen)) {
+	    !flow->is_settling && (ack <= other->next || other->is_absent)) {
 		pass(env, flow, side, &piece);
 		if (other->first)
 			drain(env, flow);
@@ -671,6 +685,7 @@ wp_reassembly_add(WpReassemblyEnv *env, WpReassembly *flow, guint side, const Wp
 		flow->is_settling = !(segment->flags & WP_TCP_SYN);
 	}
 	half->is_seen = 1;
+	half->is_absent = 0;
 	half->counts.segments += segment->length > 0;
 	guint64 ack = segment->flags & WP_TCP_ACK
 			      ? take_ack(flow, side, segment->ack, segment->time_ns)
@@ -711,7 +726,7 @@ wp_reassembly_mark(WpReassembly *flow)
 	for (guint side = 0; side < 2; side++) {
 		WpHalf *half = &flow->half[side];
 		half->mark = half->next;
-		if (half->is_seen)
+		if (!half->is_absent)
 			half->mark = MAX(half->mark, half->acked);
 		if (half->first && wait == WP_WAIT_RESEND)
 			half->mark = MAX(half->mark, half->first->piece.offset);
@@ -723,6 +738,7 @@ wp_reassembly_mark(WpReassembly *flow)
 void
 wp_reassembly_expire(WpReassemblyEnv *env, WpReassembly *flow, WpWait wait)
 {
+	give_up_sides(flow);
 	if (flow->is_settling)
 		settle(env, flow);
 	else if (wait == WP_WAIT_RESEND)
@@ -734,6 +750,7 @@ wp_reassembly_expire(WpReassemblyEnv *env, WpReassembly *flow, WpWait wait)
 void
 wp_reassembly_flush(WpReassemblyEnv *env, WpReassembly *flow)
 {
+	give_up_sides(flow);
 	if (flow->is_settling)
 		settle(env, flow);
 	for (guint side = 0; side < 2; side++) {

@@ -55,6 +55,7 @@ typedef struct {
 	guint32 retransmitted; /* held nothing new */
 	guint32 reordered;     /* came after a later one */
 	guint32 conflicting;   /* repeated bytes as other bytes, or went on after the FIN */
+	guint32 strange;       /* not believed: numbers far from what is expected */
 	guint32 gaps;
 	guint32 lost_segments; /* estimate of how many the gaps were */
 	guint64 gap_bytes;
@@ -79,9 +80,10 @@ typedef struct {
 	guint16 n_held;
 	WpSizes sizes; /* of its segments */
 	WpHalfCounts counts;
-	guint is_known : 1; /* origin and next are valid */
-	guint is_seen : 1;  /* this side sent at least one packet */
-	guint has_syn : 1;  /* origin is certain */
+	guint is_known : 1;  /* origin and next are valid */
+	guint is_seen : 1;   /* this side sent at least one packet */
+	guint is_absent : 1; /* it did not for as long as a wait: nothing waits for it */
+	guint has_syn : 1;   /* origin is certain */
 	guint has_fin : 1;
 	guint has_reset : 1; /* a RST waits */
 	guint is_ended : 1;  /* the FIN was handed over */

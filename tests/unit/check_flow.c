@@ -2,7 +2,7 @@
  * Flows: step lists over whole captures of small flows; the notation is that of
  * tests/support/segments.h. The streams are stand-ins that write down what they are told: a new one
  * "1: new C>S sure start" (client, server; the client is "sure" or a "guess"; "start": seen to open),
- * then "1: C 0-10" and so on, at last "1: finish end". A step "many ..." is 16 such packets.
+ * then "1: C 0-10" and so on, at last "1: finish end". A step "many ..." is 64 such packets.
  */
 #include "capture/flow.h"
 
@@ -164,7 +164,7 @@ add(Fixture *f, const char *step)
 static void
 add_many(Fixture *f, const char *step)
 {
-	for (int i = 0; i < 16; i++)
+	for (int i = 0; i < 64; i++)
 		add(f, step);
 }
 
@@ -313,6 +313,47 @@ START_TEST(port_reuse)
 	f.sender.isn[0] = 90000;
 	RUN(&f, third);
 	ck_assert_uint_eq(counted(&f, WP_COUNT_FLOWS_TCP), 3);
+	tear_down(&f);
+}
+END_TEST
+
+/*
+ * The same ports again, but the SYNs and the end before them were not captured. The client's numbers tell,
+ * by what the server acknowledges; one such packet alone may be a broken one.
+ */
+START_TEST(port_reuse_unseen)
+{
+	static const Step first[] = {
+		{ "C SYN", "" },
+		{ "S SYN ack 0", "" },
+		{ "C 0-10 ack 0", "1: new C>S sure start; 1: C 0-10" },
+		{ "S 0 ack 10", "" },
+	};
+	static const Step broken[] = {
+		{ "S 5-8 ack 10", "" },
+	};
+	static const Step same[] = {
+		{ "S 0-5 ack 10", "1: S 0-5" },
+	};
+	static const Step second[] = {
+		{ "S 0 ack 0 at 13000", "" },
+		{ "S 0 ack 0", "1: finish timeout" },
+		{ "C 0-10 ack 0", "" },
+		{ "S 0-9 ack 10", "" },
+		{ "many C 10 ack 9 at 13030", "2: new C>S guess; 2: C 0-10; 2: S 0-9" },
+	};
+	Fixture f;
+	set_up(&f, 0);
+	RUN(&f, first);
+	f.sender.isn[0] += 200000000;
+	RUN(&f, broken);
+	f.sender.isn[0] -= 200000000;
+	RUN(&f, same);
+	f.sender.isn[0] += 200000000;
+	f.sender.isn[1] += 65544;
+	RUN(&f, second);
+	ck_assert_uint_eq(counted(&f, WP_COUNT_FLOWS_TCP), 1);
+	ck_assert_uint_eq(counted(&f, WP_COUNT_SEGMENTS_STRANGE), 3);
 	tear_down(&f);
 }
 END_TEST
@@ -551,6 +592,6 @@ START_TEST(nothing_to_begin_with)
 }
 END_TEST
 
-WP_SUITE("flow", whole_flow, orientation, orientation_by_others, port_reuse, waiting,
-	 skewed_directions, datagram_order, silence, eviction, memory, address_flood,
+WP_SUITE("flow", whole_flow, orientation, orientation_by_others, port_reuse, port_reuse_unseen,
+	 waiting, skewed_directions, datagram_order, silence, eviction, memory, address_flood,
 	 many_short_flows, counts, nothing_to_begin_with)

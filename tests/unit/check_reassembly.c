@@ -635,9 +635,19 @@ START_TEST(late_syn_ack)
 		{ "C 0-5 ack 26", "" },
 		{ "wait", "C 0-5, C 5-10, S 0-4" },
 	};
+	static const Step late_payload[] = {
+		{ "C SYN", "" },
+		{ "S 10-20 ack 5", "" },
+		{ "S 0-10 ack 0", "" },
+		{ "S SYN ack 0", "S 0-10" },
+		{ "C 0-5 ack 10", "C 0-5, S 10-20" },
+	};
 	Fixture f;
 	set_up(&f);
 	run_steps(&f, late, G_N_ELEMENTS(late));
+	tear_down(&f);
+	set_up(&f);
+	run_steps(&f, late_payload, G_N_ELEMENTS(late_payload));
 	tear_down(&f);
 	set_up(&f);
 	run_steps(&f, never, G_N_ELEMENTS(never));
@@ -681,6 +691,34 @@ START_TEST(one_way)
 }
 END_TEST
 
+/*
+ * A side that has not been seen yet may only be late: what acknowledges it waits once. If it does not
+ * come it is not captured.
+ */
+START_TEST(late_side)
+{
+	static const Step late[] = {
+		{ "S SYN ack 0", "" },
+		{ "S 0-10 ack 10", "" },
+		{ "C 0 ack 0", "" },
+		{ "C 0-10 ack 0", "C 0-10, S 0-10" },
+	};
+	static const Step absent[] = { { "S SYN ack 0", "" },
+				       { "S 0-10 ack 10", "" },
+				       { "wait", "S 0-10" },
+				       { "S 10-20 ack 20", "S 10-20" },
+				       { "S 20-30 ack 30", "S 20-30" } };
+	Fixture f;
+	set_up(&f);
+	run_steps(&f, late, G_N_ELEMENTS(late));
+	tear_down(&f);
+	set_up(&f);
+	run_steps(&f, absent, G_N_ELEMENTS(absent));
+	ck_assert_uint_eq(COUNTS(&f, 0).gaps, 0);
+	tear_down(&f);
+}
+END_TEST
+
 /* One packet with impossible numbers changes nothing; two that fit each other are a pause. */
 START_TEST(far_off)
 {
@@ -698,6 +736,7 @@ START_TEST(far_off)
 	RUN_OPEN(&f, steps);
 	ck_assert_uint_eq(COUNTS(&f, 0).gaps, 1);
 	ck_assert_uint_eq(COUNTS(&f, 0).lost_segments, 0);
+	ck_assert_uint_eq(COUNTS(&f, 0).strange, 2);
 	tear_down(&f);
 }
 END_TEST
@@ -798,5 +837,5 @@ WP_SUITE("reassembly", in_order, out_of_order, repeated, overlap, wrap, acknowle
 	 lost_on_the_wire, reply_before_request, lost_request, circle, peers, hole_by, snap,
 	 keep_alive, syn_with_data, fin, data_behind_fin, lost_fin, lost_byte, reset,
 	 reset_behind_hole, refused, midstream, midstream_lost_first, midstream_early_ack,
-	 midstream_late_syn, late_syn_ack, midstream_probe, one_way, far_off, too_much_waits,
-	 lost_segments, lost_segments_by_size, other_connection)
+	 midstream_late_syn, late_syn_ack, midstream_probe, one_way, late_side, far_off,
+	 too_much_waits, lost_segments, lost_segments_by_size, other_connection)
