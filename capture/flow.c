@@ -98,6 +98,7 @@ typedef struct {
 	guint64 waits_from; /* number of the segment that made it wait */
 	gint64 last_ns;     /* the latest segment */
 	guint64 segments;   /* TCP, seen or found missing */
+	guint64 lost;       /* TCP segments found missing */
 	guint32 number;
 	guint32 memory;   /* of the stream, when last looked at */
 	guint32 nodes[2]; /* by side; valid with has_nodes */
@@ -282,6 +283,7 @@ flush_counts(WpFlows *flows, Flow *flow)
 			};
 			wp_loss_add(flows->loss, flow->nodes[side], flow->nodes[!side], &sample);
 			flow->segments += sample.segments + sample.lost;
+			flow->lost += sample.lost;
 		}
 		*n = (WpHalfCounts){ 0 };
 	}
@@ -299,7 +301,8 @@ judge_loss(WpFlows *flows, const Flow *flow)
 		.server = wp_nodes_find_address(flows->shared->nodes, server.address),
 		.port = server.port,
 		.segments = flow->segments,
-		.has_begin = flow->from_start,
+		.lost = flow->lost,
+		.n_opening = tcp->half[0].has_syn + tcp->half[1].has_syn,
 		.has_end = flow->was_reset || tcp->half[0].has_fin || tcp->half[1].has_fin,
 	};
 	gboolean is_real = flow->is_answered || flow->has_nodes || !flow->from_start;

@@ -6,9 +6,18 @@
  * or behind all others. A burst of losses may take the opening of a short flow, with its first segments,
  * or its end; that leaves no hole. So what such a flow lacks is the difference to the mean of the whole
  * flows to the same server. (Without this a burst of 20 packets is seen as 7 where each request has a
- * connection of its own. Flows that vanish whole show nothing: where bursts are longer than most flows
- * the estimate is too low, and that cannot be mended. What a burst takes of the flows that are left
- * tells too little of those that are not.)
+ * connection of its own.)
+ *
+ * Flows that vanish whole show nothing themselves. But the two packets that open a flow (SYN, SYN+ACK) are
+ * lost as all others: of F flows a share p lacks the first, and as many the second. Where n2 flows show
+ * both and n1 one of them, n1 / 2 lack one alone, so that F p - n1 / 2 lack both, and with F = n2 + n1 + X
+ *
+ *     X = (p (n2 + n1) - n1 / 2) / (1 - p)
+ *
+ * Those of the X flows that were not seen at all are as long as whole flows are. Where packets are lost one
+ * by one, X is p^2 F, next to nothing; where bursts are longer than flows it is nearly p F. The share p is
+ * that of the service that lost most, as far as it shows: still too low where all flows are shorter than
+ * the bursts.
  *
  * A pair of nodes that exchanged little says little of its own share, and in one direction there are
  * often nothing but acknowledgements. So both directions of a pair are taken together, and the share of
@@ -22,9 +31,10 @@
 
 #define PRIOR 100 /* segments; at 1 % loss one event */
 
-#define MAX_SERVICES 4096
-#define MAX_CUT      64 /* segments; longer flows differ too much */
-#define MIN_WHOLE    10 /* so many whole flows tell how long they are */
+#define MAX_SERVICES  4096
+#define MAX_CUT       64   /* segments; longer flows differ too much */
+#define MIN_WHOLE     10   /* so many whole flows tell how long they are */
+#define MANY_SEGMENTS 1000 /* of a service: they tell the share that it lost */
 
 typedef struct {
 	gint64 key;           /* lower node << 32 | higher node */
@@ -37,6 +47,9 @@ typedef struct {
 	guint64 n_whole;      /* flows seen from begin to end, of under MAX_CUT segments ... */
 	guint64 n_long;       /* ... and of more */
 	guint64 segments;     /* in those of under MAX_CUT */
+	guint64 n_segments;   /* seen in all its flows ... */
+	guint64 n_lost;       /* ... and found missing */
+	guint64 n_opened[3];  /* flows by how many of the two packets that open them were seen */
 	guint32 cut[MAX_CUT]; /* flows without begin or end, by their segments */
 } Service;
 
@@ -128,46 +141,18 @@ wp_loss_add_flow(WpLoss *loss, const WpLossFlow *flow)
 		memcpy(service->key, key, sizeof key);
 		g_hash_table_insert(loss->services, service->key, service);
 	}
-	gboolean is_whole = flow->has_begin && flow->has_end;
+	gboolean has_begin = flow->n_opening > 0, is_whole = has_begin && flow->has_end;
+	service->n_opened[MIN(flow->n_opening, 2)]++;
+	service->n_lost += flow->lost;
+	service->n_segments += flow->segments - flow->lost;
 	if (is_whole && flow->segments >= MAX_CUT) {
 		service->n_long++;
 	} else if (is_whole) {
 		service->n_whole++;
 		service->segments += flow->segments;
-	} else if ((flow->has_begin || flow->has_end) && flow->segments < MAX_CUT) {
+	} else if ((has_begin || flow->has_end) && flow->segments < MAX_CUT) {
 		service->cut[flow->segments]++;
 	}
-}
-
-/*
- * What the flows of SERVICE without begin or end lack. Nothing where its flows are long or few: there a
- * flow that is still open looks like a cut one.
- */
-static double
-find_lack(const Service *service)
-{
-	double lack = 0;
-	if (service->n_whole < MIN_WHOLE || service->n_long > service->n_whole)
-		return 0;
-	double mean = (double)service->segments / (double)service->n_whole;
-	for (int i = 0; i < mean; i++)
-		lack += service->cut[i] * (mean - i);
-	return lack;
-}
-
-static void
-add_cut(WpLoss *loss)
-{
-	GHashTableIter iter;
-	gpointer value;
-	g_hash_table_iter_init(&iter, loss->services);
-	while (g_hash_table_iter_next(&iter, NULL, &value)) {
-		const Service *service = value;
-		WpLossSample sample = { .lost = (guint64)(find_lack(service) + 0.5) };
-		wp_loss_add(loss, (guint32)(service->key[0] >> 32), (guint32)service->key[0],
-			    &sample);
-	}
-	g_hash_table_remove_all(loss->services);
 }
 
 static double
@@ -175,6 +160,69 @@ share_of(const WpLossSample *sample)
 {
 	guint64 n = sample->segments + sample->lost;
 	return n ? (double)sample->lost / (double)n : 0;
+}
+
+/* Flows of SERVICE that were not seen at all where the share SHARE was lost; 0 where chance may say so. */
+static double
+find_vanished(const Service *service, double share)
+{
+	double one = (double)service->n_opened[1], seen = (double)service->n_opened[2] + one;
+	double unopened = (share * seen - one / 2) / (1 - share);
+	double vanished = unopened - (double)service->n_opened[0];
+	return vanished * vanished > 4 * (one + 1) && vanished > 0 ? vanished : 0;
+}
+
+/*
+ * What the flows of SERVICE without begin or end lack, and those that vanished, where the share SHARE was
+ * lost. Nothing where its flows are long or few: there a flow that is still open looks like a cut one.
+ */
+static double
+find_lack(const Service *service, double share)
+{
+	if (service->n_whole < MIN_WHOLE || service->n_long > service->n_whole)
+		return 0;
+	double mean = (double)service->segments / (double)service->n_whole;
+	double lack = find_vanished(service, share) * mean;
+	for (int i = 0; i < mean; i++)
+		lack += service->cut[i] * (mean - i);
+	return lack;
+}
+
+/*
+ * The share that was lost. A service whose flows last longer than bursts do shows it best; those of shorter
+ * flows show less of it, for more of them vanish.
+ */
+static double
+find_share(const WpLoss *loss)
+{
+	double share = share_of(&loss->total);
+	GHashTableIter iter;
+	gpointer value;
+	g_hash_table_iter_init(&iter, loss->services);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		const Service *service = value;
+		double lost = (double)service->n_lost + find_lack(service, 0);
+		double own = lost / ((double)service->n_segments + lost + 1);
+		if (service->n_segments >= MANY_SEGMENTS)
+			share = MAX(share, own);
+	}
+	return share;
+}
+
+static void
+add_cut(WpLoss *loss)
+{
+	double share = find_share(loss);
+	GHashTableIter iter;
+	gpointer value;
+	g_hash_table_iter_init(&iter, loss->services);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		const Service *service = value;
+		WpLossSample sample = { .lost = (guint64)(find_lack(service, share) + 0.5) };
+		wp_loss_add(loss, (guint32)(service->key[0] >> 32), (guint32)service->key[0],
+			    &sample);
+	}
+	g_hash_table_remove_all(loss->services);
 }
 
 double

@@ -24,12 +24,13 @@ typedef struct {
 
 /* What one flow showed in both directions, when it is over. */
 typedef struct {
-	guint32 client;     /* node */
-	guint32 server;     /* node */
-	guint16 port;       /* of the server */
-	guint64 segments;   /* seen or found missing */
-	gboolean has_begin; /* it was seen to open: nothing can be missing before */
-	gboolean has_end;   /* a FIN or reset was seen: nothing can be missing behind */
+	guint32 client;   /* node */
+	guint32 server;   /* node */
+	guint16 port;     /* of the server */
+	guint64 segments; /* seen or found missing */
+	guint64 lost;     /* of these, found missing */
+	guint n_opening; /* of SYN and SYN+ACK so many were seen; with one, nothing is missing before */
+	gboolean has_end; /* a FIN or reset was seen: nothing can be missing behind */
 } WpLossFlow;
 
 /* (transfer full) */
