@@ -40,6 +40,7 @@ struct Output {
 	char *temporary;
 	int fd;
 	gboolean has_bytes;
+	gboolean is_whole_wanted;
 	GError *failure;
 	const Codec *codec;
 	z_stream zlib;
@@ -274,6 +275,19 @@ close_file(Output *output, gboolean keep)
 	g_clear_pointer(&output->temporary, g_free);
 }
 
+void
+wp_output_want_whole(WpOutput *base)
+{
+	((Output *)base)->is_whole_wanted = TRUE;
+}
+
+/* TRUE where there is something that is worth keeping after an error. */
+static gboolean
+has_rest(const Output *output)
+{
+	return output->has_bytes && !output->is_whole_wanted;
+}
+
 gboolean
 wp_output_finish(WpOutput *base, GError **error)
 {
@@ -281,7 +295,7 @@ wp_output_finish(WpOutput *base, GError **error)
 
 	if (output->fd >= 0) {
 		flush(output, TRUE);
-		close_file(output, !output->failure || output->has_bytes);
+		close_file(output, !output->failure || has_rest(output));
 	}
 	return !wp_output_failed(base, error);
 }
@@ -303,8 +317,9 @@ wp_output_free(WpOutput *base)
 	if (!output)
 		return;
 	if (output->fd >= 0 && output->codec) {
-		flush(output, output->has_bytes || base->at > output->buffer);
-		close_file(output, output->has_bytes);
+		if (!output->is_whole_wanted)
+			flush(output, output->has_bytes || base->at > output->buffer);
+		close_file(output, has_rest(output));
 	}
 	if (output->codec)
 		output->codec->stop(output);

@@ -3,8 +3,8 @@
  *
  * A file is written under a temporary name beside its place and renamed when finished, so that nobody
  * sees half of it. What was written before an error stays: wp_output_free() of an unfinished output
- * renames it too where anything was put into it. An existing thing that is no regular file (a pipe,
- * /dev/null) is written to as it is.
+ * renames it too where anything was put into it (not after wp_output_want_whole()). An existing thing
+ * that is no regular file (a pipe, /dev/null) is written to as it is.
  *
  * The first error is kept; later puts do nothing. So callers put without looking and check
  * wp_output_failed() once a line.
@@ -25,6 +25,9 @@ struct WpOutput {
 /* (transfer full) PATH "-" is standard output. NULL with WP_CAPTURE_ERROR_WRITE or _PERMISSION. */
 WpOutput *wp_output_open(const char *path, GError **error);
 void wp_output_free(WpOutput *output);
+
+/* From now on OUTPUT is kept only if all of it was written: half a page is worth less than the old one. */
+void wp_output_want_whole(WpOutput *output);
 
 /* Writes all, closes and renames. FALSE with the first error of this output. */
 gboolean wp_output_finish(WpOutput *output, GError **error);

@@ -44,7 +44,8 @@ static const WpOption evaluate_table[] = {
 	  .kind = WP_OPT_TEXT,
 	  AT(output),
 	  .argument = "FILE",
-	  .help = "write there instead of to standard output; .json: as JSON" },
+	  .help = "write there instead of to standard output; .json: as JSON;\n.gz and .zst are "
+		  "compressed" },
 	{ .name = "format",
 	  .kind = WP_OPT_CHOICE,
 	  AT(format),
@@ -110,7 +111,9 @@ write_page(const WpInvocation *invocation, const EvaluateOptions *options,
 {
 	const char *path = options->output ? options->output : "-";
 	gboolean as_json = options->format ? strcmp(formats[options->format], "json") == 0
-					   : g_str_has_suffix(path, ".json");
+					   : g_str_has_suffix(path, ".json") ||
+						     g_str_has_suffix(path, ".json.gz") ||
+						     g_str_has_suffix(path, ".json.zst");
 	g_autoptr(WpOut) out = wp_out_open(path, error);
 	if (!out)
 		return FALSE;

@@ -20,9 +20,11 @@ typedef struct {
 } Meaning;
 
 static const Meaning report_meanings[] = {
-	{ WP_REPORT_ERROR_USAGE, 2, NULL },     { WP_REPORT_ERROR_STRICT, 5, NULL },
-	{ WP_REPORT_ERROR_DATA, 65, NULL },     { WP_REPORT_ERROR_OPEN, 66, NULL },
-	{ WP_REPORT_ERROR_INTERNAL, 70, NULL }, { WP_REPORT_ERROR_WRITE, 74, NULL },
+	{ WP_REPORT_ERROR_USAGE, 2, NULL },
+	{ WP_REPORT_ERROR_STRICT, 5, NULL },
+	{ WP_REPORT_ERROR_DATA, 65, NULL },
+	{ WP_REPORT_ERROR_OPEN, 66, NULL },
+	{ WP_REPORT_ERROR_INTERNAL, 70, NULL },
 };
 
 static const Meaning capture_meanings[] = {

@@ -13,12 +13,11 @@
 GQuark wp_report_error_quark(void);
 
 typedef enum {
-	WP_REPORT_ERROR_USAGE,   /* arguments that make no sense: exit 2 */
-	WP_REPORT_ERROR_STRICT,  /* input cut short or lossy, with --strict: exit 5 */
-	WP_REPORT_ERROR_DATA,    /* input that is not what it should be: exit 65 */
-	WP_REPORT_ERROR_OPEN,    /* input that cannot be opened: exit 66 */
-	WP_REPORT_ERROR_WRITE,   /* output that cannot be written: exit 74 */
-	WP_REPORT_ERROR_INTERNAL /* exit 70 */
+	WP_REPORT_ERROR_USAGE,      /* arguments that make no sense: exit 2 */
+	WP_REPORT_ERROR_STRICT,     /* input cut short or lossy, with --strict: exit 5 */
+	WP_REPORT_ERROR_DATA,       /* input that is not what it should be: exit 65 */
+	WP_REPORT_ERROR_OPEN,       /* input that cannot be opened: exit 66 */
+	WP_REPORT_ERROR_INTERNAL,   /* exit 70 */
 } WpReportError;
 
 /* Exit statuses that are no error of ours. */

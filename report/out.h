@@ -4,7 +4,7 @@
  *
  * A file is written under a temporary name beside its own and renamed when it is complete: a reader
  * never sees half a page, and an older page survives a full disk. What is no regular file (/dev/full,
- * a pipe) is written directly.
+ * a pipe) is written directly. A file whose name ends in .gz or .zst is compressed.
  */
 #ifndef WP_REPORT_OUT_H
 #define WP_REPORT_OUT_H
@@ -13,7 +13,7 @@
 
 typedef struct WpOut WpOut;
 
-/* (transfer full) PATH "-" = standard output. NULL with WP_REPORT_ERROR_WRITE. */
+/* (transfer full) PATH "-" = standard output. NULL with WP_CAPTURE_ERROR_WRITE or _PERMISSION. */
 WpOut *wp_out_open(const char *path, GError **error);
 
 /* (transfer full) Keeps everything; see wp_out_string(). */

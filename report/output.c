@@ -16,9 +16,9 @@ static const WpOption output_table[] = {
 	  .kind = WP_OPT_TEXTS,
 	  AT(files),
 	  .argument = "FILE",
-	  .help = "write there instead of to standard output, in the format\nthat the name ends "
-		  "in; "
-		  "may be repeated; - = standard output" },
+	  .help = "write there instead of to standard output, in the format\n"
+		  "that the name ends in; may be repeated; - = standard output;\n"
+		  ".gz and .zst are compressed" },
 	{ .name = "format",
 	  .kind = WP_OPT_TEXT,
 	  AT(format),

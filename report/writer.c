@@ -12,6 +12,9 @@ const WpWriter *const wp_writers[] = {
 	&wp_writer_text, &wp_writer_dot, &wp_writer_json, &wp_writer_csv, NULL,
 };
 
+/* What makes a file compressed says nothing about its format. */
+static const char *const packed_suffixes[] = { ".gz", ".zst", NULL };
+
 static gboolean
 has_use(const WpWriter *writer, WpWriterUse use)
 {
@@ -67,6 +70,9 @@ wp_writer_for(const char *path, const char *format, WpWriterUse use, GError **er
 	if (strcmp(path, "-") == 0)
 		return wp_writers[0];
 	g_autofree char *base = g_path_get_basename(path);
+	for (const char *const *packed = packed_suffixes; *packed; packed++)
+		if (g_str_has_suffix(base, *packed))
+			base[strlen(base) - strlen(*packed)] = '\0';
 	const char *dot = strrchr(base, '.');
 	writer = dot ? find_by_suffix(dot + 1, use) : NULL;
 	if (!writer)
