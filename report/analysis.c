@@ -207,6 +207,12 @@ engine_options(const WpAnalysisOptions *options, const WpEngine *engine)
 	return NULL;
 }
 
+void
+wp_analysis_add_inputs(const WpAnalysisOptions *options, WpOverwrite *files)
+{
+	wp_overwrite_add_input(files, options->resolve.names_file);
+}
+
 static gboolean
 select_spans(WpAnalysis *analysis, const WpAnalysisOptions *options, GError **error)
 {

@@ -55,6 +55,9 @@ void wp_analysis_free(WpAnalysis *analysis);
 /* FALSE where the options can be seen to be wrong without any input. */
 gboolean wp_analysis_check(const WpAnalysisOptions *options, GError **error);
 
+/* Tells FILES of those that inference reads. */
+void wp_analysis_add_inputs(const WpAnalysisOptions *options, WpOverwrite *files);
+
 /* The links after --root and --where. */
 const WpLinks *wp_analysis_links(const WpAnalysis *analysis);
 

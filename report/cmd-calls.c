@@ -67,7 +67,12 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 {
 	CallsOptions *options = data;
 	g_auto(WpLoadOutcome) outcome = { 0 };
+	g_autoptr(WpOverwrite) files = wp_overwrite_new();
 	if (!wp_analysis_check(&options->analysis, error))
+		return -1;
+	wp_load_add_inputs(invocation, files);
+	wp_analysis_add_inputs(&options->analysis, files);
+	if (!wp_overwrite_add_output(files, options->output, error))
 		return -1;
 	g_autoptr(WpTrace) trace = wp_load_trace(invocation, &options->load, &outcome, error);
 	if (!trace || !write_calls(invocation, options, trace, error))

@@ -142,6 +142,10 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	g_auto(WpLoadOutcome) outcome = { 0 };
 	if (!take_options(options, error))
 		return -1;
+	g_autoptr(WpOverwrite) files = wp_overwrite_new();
+	wp_load_add_inputs(invocation, files);
+	if (!wp_overwrite_add_output(files, options->output, error))
+		return -1;
 	WpRecordSink *writer = wp_trace_writer_new(options->output ? options->output : "-", error);
 	if (!writer)
 		return -1;

@@ -137,6 +137,12 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	}
 	if (!wp_analysis_check(&options->analysis, error))
 		return -1;
+	g_autoptr(WpOverwrite) files = wp_overwrite_new();
+	wp_load_add_inputs(invocation, files);
+	wp_analysis_add_inputs(&options->analysis, files);
+	wp_overwrite_add_input(files, options->truth);
+	if (!wp_overwrite_add_output(files, options->output, error))
+		return -1;
 	g_autoptr(WpTruth) truth = wp_truth_read(options->truth, error);
 	if (!truth)
 		return -1;

@@ -57,6 +57,11 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 		if (!names)
 			return -1;
 	}
+	g_autoptr(WpOverwrite) files = wp_overwrite_new();
+	wp_load_add_inputs(invocation, files);
+	wp_overwrite_add_input(files, options->names_file);
+	if (!wp_output_guard(&options->output, files, error))
+		return -1;
 	g_autoptr(WpNodes) nodes = wp_nodes_new();
 	g_autoptr(WpInspector) inspector = wp_inspector_new(nodes, names);
 	g_autoptr(WpSieve) sieve = wp_sieve_new(wp_inspector_sink(inspector), where);

@@ -41,6 +41,10 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 		if (!where)
 			return -1;
 	}
+	g_autoptr(WpOverwrite) files = wp_overwrite_new();
+	wp_load_add_inputs(invocation, files);
+	if (!wp_overwrite_add_output(files, options->output, error))
+		return -1;
 	WpRecordSink *writer = wp_trace_writer_new(options->output ? options->output : "-", error);
 	if (!writer)
 		return -1;

@@ -51,8 +51,13 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 {
 	ReportOptions *options = data;
 	g_auto(WpLoadOutcome) outcome = { 0 };
+	g_autoptr(WpOverwrite) files = wp_overwrite_new();
 	if (!wp_output_check(invocation, &options->output, WP_WRITE_REPORT, error) ||
 	    !wp_analysis_check(&options->analysis, error))
+		return -1;
+	wp_load_add_inputs(invocation, files);
+	wp_analysis_add_inputs(&options->analysis, files);
+	if (!wp_output_guard(&options->output, files, error))
 		return -1;
 	g_autoptr(WpTrace) trace = wp_load_trace(invocation, &options->load, &outcome, error);
 	if (!trace || !write_pages(invocation, options, trace, &outcome, error))

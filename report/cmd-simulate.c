@@ -7,6 +7,7 @@
 #include "report/command.h"
 #include "report/error.h"
 #include "report/interrupt.h"
+#include "report/overwrite.h"
 #include "traces/simulate.h"
 
 /* Scenarios are written by hand. */
@@ -226,6 +227,11 @@ static int
 run(WpInvocation *invocation, gpointer data, GError **error)
 {
 	const SimulateOptions *options = data;
+	g_autoptr(WpOverwrite) files = wp_overwrite_new();
+	wp_overwrite_add_input(files, invocation->operands[0]);
+	if (!wp_overwrite_add_output(files, options->output, error) ||
+	    (options->truth && !wp_overwrite_add_output(files, options->truth, error)))
+		return -1;
 	g_autoptr(WpScenario) scenario = load_scenario(invocation->operands[0], options, error);
 	if (!scenario)
 		return -1;

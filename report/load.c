@@ -235,29 +235,39 @@ compare_names(gconstpointer a, gconstpointer b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* (transfer full) The regular files in a directory that are not hidden, by name. */
+static GPtrArray *
+list_files(const char *path, GError **error)
+{
+	g_autoptr(GDir) directory = g_dir_open(path, 0, error);
+	if (!directory)
+		return NULL;
+	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
+	for (const char *name; (name = g_dir_read_name(directory));) {
+		g_autofree char *file = g_build_filename(path, name, NULL);
+		if (name[0] != '.' && g_file_test(file, G_FILE_TEST_IS_REGULAR))
+			g_ptr_array_add(files, g_steal_pointer(&file));
+	}
+	g_ptr_array_sort(files, compare_names);
+	return files;
+}
+
 /* The captures and traces in a directory, by name; anything else in it is passed over. */
 static gboolean
 add_directory(Load *load, const char *path, GError **error)
 {
 	g_autoptr(GError) reason = NULL;
-	g_autoptr(GDir) directory = g_dir_open(path, 0, &reason);
-	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) files = list_files(path, &reason);
 	guint before = load->inputs->len;
-	if (!directory) {
+	if (!files) {
 		gboolean denied = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_ACCES);
 		g_set_error(error, WP_CAPTURE_ERROR,
 			    denied ? WP_CAPTURE_ERROR_PERMISSION : WP_CAPTURE_ERROR_OPEN,
 			    "%s: opening the directory: %s", path, reason->message);
 		return FALSE;
 	}
-	for (const char *name; (name = g_dir_read_name(directory));)
-		if (name[0] != '.')
-			g_ptr_array_add(names, g_build_filename(path, name, NULL));
-	g_ptr_array_sort(names, compare_names);
-	for (guint i = 0; i < names->len; i++) {
-		const char *file = names->pdata[i];
-		if (!g_file_test(file, G_FILE_TEST_IS_REGULAR))
-			continue;
+	for (guint i = 0; i < files->len; i++) {
+		const char *file = files->pdata[i];
 		Content content = sniff(load, file, NULL);
 		if (content == IS_CAPTURE || content == IS_TRACE)
 			add_input(load, file, content == IS_CAPTURE);
@@ -278,6 +288,24 @@ path_of(const char *operand)
 	    g_file_test(operand, G_FILE_TEST_EXISTS))
 		return operand;
 	return equals + 1;
+}
+
+void
+wp_load_add_inputs(const WpInvocation *invocation, WpOverwrite *files)
+{
+	for (guint i = 0; i < invocation->n_operands; i++) {
+		const char *path = path_of(invocation->operands[i]);
+		g_autoptr(GPtrArray) inside = NULL;
+		if (g_file_test(path, G_FILE_TEST_IS_DIR))
+			inside = list_files(path, NULL);
+		else
+			wp_overwrite_add_input(files, path);
+		for (guint k = 0; inside && k < inside->len; k++) {
+			Content content = sniff(NULL, inside->pdata[k], NULL);
+			if (content == IS_CAPTURE || content == IS_TRACE)
+				wp_overwrite_add_input(files, inside->pdata[k]);
+		}
+	}
 }
 
 static gboolean

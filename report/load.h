@@ -14,6 +14,7 @@
 #include "capture/sink.h"
 #include "capture/trace.h"
 #include "report/command.h"
+#include "report/overwrite.h"
 
 typedef struct {
 	WpTimeOption from;
@@ -27,6 +28,9 @@ typedef struct {
 
 /* Adds the tables "Selection" and "Reading" for OPTIONS. */
 void wp_load_declare(WpOptions *parser, WpLoadOptions *options);
+
+/* Tells FILES of all that the operands name; of a directory, the captures and traces in it. */
+void wp_load_add_inputs(const WpInvocation *invocation, WpOverwrite *files);
 
 /* How the reading ended, apart from errors that left nothing to report. */
 typedef struct {

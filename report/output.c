@@ -85,6 +85,15 @@ wp_output_check(const WpInvocation *invocation, WpOutputOptions *options, WpWrit
 	return TRUE;
 }
 
+gboolean
+wp_output_guard(const WpOutputOptions *options, WpOverwrite *files, GError **error)
+{
+	for (guint i = 0; i < options->files->len; i++)
+		if (!wp_overwrite_add_output(files, options->files->pdata[i], error))
+			return FALSE;
+	return TRUE;
+}
+
 static gboolean
 write_one(const WpInvocation *invocation, const WpOutputOptions *options, WpWriterUse use,
 	  const char *path, gconstpointer content, GError **error)

@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "report/command.h"
+#include "report/overwrite.h"
 #include "report/writer.h"
 
 typedef struct {
@@ -26,6 +27,9 @@ void wp_output_options_clear(WpOutputOptions *options);
 /* FALSE where a name or format makes no sense: to be told before anything is read. */
 gboolean wp_output_check(const WpInvocation *invocation, WpOutputOptions *options, WpWriterUse use,
 			 GError **error);
+
+/* FALSE where one of the outputs is among FILES or given twice. After wp_output_check(). */
+gboolean wp_output_guard(const WpOutputOptions *options, WpOverwrite *files, GError **error);
 
 /* Writes CONTENT (a WpView or a WpInspection, as USE says) to every output, or to stdout. */
 gboolean wp_output_write(const WpInvocation *invocation, const WpOutputOptions *options,
