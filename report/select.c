@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/error.h"
+#include "report/glob.h"
 #include "report/options.h"
 
 typedef struct {
@@ -45,7 +46,7 @@ has_glob(const char *text)
 
 /* ROOT is a node's name or its address, or a label; with * or ? a pattern of these. */
 static gboolean
-matches_root(const Selector *selector, const WpSpan *span, const char *root, GPatternSpec *glob)
+matches_root(const Selector *selector, const WpSpan *span, const char *root)
 {
 	char buffer[WP_ENDPOINT_TEXT_MAX];
 	const WpRecord *call = &wp_trace_records(selector->trace)[span->call_record];
@@ -57,8 +58,8 @@ matches_root(const Selector *selector, const WpSpan *span, const char *root, GPa
 	if (wp_endpoint_is_known(&call->dst))
 		texts[2] = wp_address_text(call->dst.address, buffer, sizeof buffer);
 	for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
-		if (*texts[i] &&
-		    (glob ? g_pattern_match_string(glob, texts[i]) : strcmp(texts[i], root) == 0))
+		if (*texts[i] && (has_glob(root) ? wp_glob_matches(root, texts[i])
+						 : strcmp(texts[i], root) == 0))
 			return TRUE;
 	return FALSE;
 }
@@ -118,14 +119,12 @@ apply_root(Selector *selector, const char *root, GError **error)
 	guint32 n = selector->spans->n;
 	g_autofree guint8 *is_marked = g_malloc0(MAX(n, 1));
 	g_autofree guint32 *tops = g_new(guint32, MAX(n, 1));
-	GPatternSpec *glob = has_glob(root) ? g_pattern_spec_new(root) : NULL;
 	gboolean found = FALSE;
 
 	for (guint32 i = 0; i < n; i++) {
-		is_marked[i] = matches_root(selector, &selector->spans->spans[i], root, glob);
+		is_marked[i] = matches_root(selector, &selector->spans->spans[i], root);
 		found |= is_marked[i];
 	}
-	g_clear_pointer(&glob, g_pattern_spec_free);
 	if (!found && n) {
 		g_propagate_error(error, no_such_root(selector, root));
 		return FALSE;

@@ -11,6 +11,7 @@
 #include "capture/record.h"
 #include "report/error.h"
 #include "report/format.h"
+#include "report/glob.h"
 #include "report/options.h"
 
 /* Nobody writes deeper, or more, by hand; both bound the recursion. */
@@ -194,7 +195,6 @@ typedef struct {
 	const Field *field;
 	Op op;
 	char *text;
-	GPatternSpec *glob;
 	gint64 number;
 } Node;
 
@@ -216,7 +216,6 @@ clear_node(gpointer data)
 {
 	Node *node = data;
 	g_free(node->text);
-	g_clear_pointer(&node->glob, g_pattern_spec_free);
 }
 
 void
@@ -321,12 +320,15 @@ take_value(Parser *parser)
 }
 
 static gboolean
+is_glob(const Node *node)
+{
+	return node->op == OP_GLOB || node->op == OP_NOT_GLOB;
+}
+
+static gboolean
 set_text(Node *node, const char *value)
 {
-	if (node->op == OP_GLOB || node->op == OP_NOT_GLOB)
-		node->glob = g_pattern_spec_new(value);
-	else
-		node->text = g_strdup(value);
+	node->text = g_strdup(value);
 	return node->op <= OP_NOT_GLOB;
 }
 
@@ -334,7 +336,7 @@ static gboolean
 set_status(Node *node, const char *value)
 {
 	WpStatus status;
-	return set_text(node, value) && (node->glob || wp_status_from_name(value, &status));
+	return set_text(node, value) && (is_glob(node) || wp_status_from_name(value, &status));
 }
 
 static gboolean
@@ -343,9 +345,13 @@ set_number(Node *node, const char *value)
 	return wp_parse_int(value, &node->number);
 }
 
+/* "latency > 5" would be seconds to one and milliseconds to another. */
 static gboolean
 set_duration(Node *node, const char *value)
 {
+	gsize length = strlen(value);
+	if (length && g_ascii_isdigit(value[length - 1]) && strcmp(value, "0") != 0)
+		return FALSE;
 	return wp_parse_duration(value, &node->number);
 }
 
@@ -367,7 +373,8 @@ static const struct {
 	[KIND_TEXT] = { set_text, TRUE, "a text with == != ~ or !~ is expected" },
 	[KIND_STATUS] = { set_status, TRUE, "ok, error, reset, timeout or unknown is expected" },
 	[KIND_NUMBER] = { set_number, FALSE, "a number is expected" },
-	[KIND_DURATION] = { set_duration, FALSE, "a time such as 250us or 5ms is expected" },
+	[KIND_DURATION] = { set_duration, FALSE,
+			    "a time with its unit (250us, 5ms, 5s) is expected" },
 	[KIND_BYTES] = { set_bytes, FALSE, "a size such as 512 or 64k is expected" },
 };
 
@@ -403,12 +410,11 @@ parse_test(Parser *parser)
 	if (!take_op(parser, &node.op))
 		return fail(parser, before[0] == '=' ? "= means nothing, == compares:"
 						     : "an operator is expected");
-	gboolean is_glob = node.op == OP_GLOB || node.op == OP_NOT_GLOB;
 	skip_blanks(parser);
 	const char *start = parser->at;
 	g_autofree char *value = take_value(parser);
 	gboolean is_text = kinds[node.field->kind].is_text;
-	if (!value || (is_glob && !is_text) || !kinds[node.field->kind].set(&node, value)) {
+	if (!value || (is_glob(&node) && !is_text) || !kinds[node.field->kind].set(&node, value)) {
 		clear_node(&node);
 		parser->at = start;
 		return fail(parser, kinds[node.field->kind].expected);
@@ -486,8 +492,7 @@ wp_where_new(const char *text, GError **error)
 static gboolean
 text_fits(const Node *node, const char *text)
 {
-	return node->glob ? g_pattern_match_string(node->glob, text)
-			  : strcmp(node->text, text) == 0;
+	return is_glob(node) ? wp_glob_matches(node->text, text) : strcmp(node->text, text) == 0;
 }
 
 static gboolean

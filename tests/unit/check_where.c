@@ -52,6 +52,7 @@ START_TEST(truth)
 		{ "port < 5432", FALSE },
 		{ "latency > 5ms", TRUE },
 		{ "latency >= 7ms", TRUE },
+		{ "latency > 0", TRUE },
 		{ "latency <= 0.006s", FALSE },
 		{ "bytes == 100", TRUE },
 		{ "bytes.call > 64", TRUE },
@@ -78,6 +79,44 @@ START_TEST(truth)
 }
 END_TEST
 
+/* Patterns and texts need not be UTF-8: labels come from packets. */
+START_TEST(globs)
+{
+	static const struct {
+		const char *pattern;
+		const char *text;
+		gboolean fits;
+	} rows[] = {
+		{ "*", "", TRUE },
+		{ "?", "", FALSE },
+		{ "a*", "a", TRUE },
+		{ "*b*d", "abcbcd", TRUE },
+		{ "*b*d", "abcbce", FALSE },
+		{ "a?c", "abc", TRUE },
+		{ "a?c",
+		  "a\xc3\xa9"
+		  "c",
+		  TRUE },
+		{ "a??c",
+		  "a\xc3\xa9"
+		  "c",
+		  FALSE },
+		{ "*\xb3", "a\xb3",
+		  TRUE }, /* as every pattern that ends in no star: GLib reversed it */
+		{ "*x", "\xff\xb3x", TRUE },
+		{ "a?", "a\xff", TRUE },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *text = g_strdup_printf("label ~ \"%s\"", rows[i].pattern);
+		g_autoptr(WpWhere) where = wp_where_new(text, NULL);
+		WpWhereCall own = call;
+		own.label = rows[i].text;
+		ck_assert_msg(wp_where_matches(where, &own) == rows[i].fits, "%s on %s",
+			      rows[i].pattern, rows[i].text);
+	}
+}
+END_TEST
+
 START_TEST(mistakes)
 {
 	static const struct {
@@ -92,6 +131,8 @@ START_TEST(mistakes)
 		{ "src < web", "a text" },
 		{ "latency ~ 5*", "a time" },
 		{ "latency > 5parsecs", "a time" },
+		{ "latency > 5", "a time with its unit (250us, 5ms, 5s) is expected at \"5\"" },
+		{ "latency > 0.005", "a time with its unit" },
 		{ "port == http", "a number" },
 		{ "status == failed", "reset, timeout" },
 		{ "src == web dst == db", "&& or || is expected" },
@@ -146,4 +187,4 @@ START_TEST(streams)
 }
 END_TEST
 
-WP_SUITE("where", truth, mistakes, limits, streams)
+WP_SUITE("where", truth, globs, mistakes, limits, streams)
