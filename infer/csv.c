@@ -29,8 +29,9 @@ wp_csv_fail(const WpCsv *csv, GError **error, const char *format, ...)
 	va_start(arguments, format);
 	g_autofree char *message = g_strdup_vprintf(format, arguments);
 	va_end(arguments);
-	g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_FORMAT, "reading %s from %s: line %u: %s",
-		    csv->what, csv->path, csv->line, message);
+	g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_FORMAT,
+		    "cannot read %s from %s: line %u: %s", csv->what, csv->path, csv->line,
+		    message);
 	return FALSE;
 }
 
@@ -161,8 +162,9 @@ wp_csv_open(const char *path, const char *what, GError **error)
 	errno = 0;
 	csv->file = gzopen(path, "rb");
 	if (!csv->file) {
-		g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_OPEN, "reading %s from %s: %s",
-			    what, path, g_strerror(errno ? errno : ENOMEM));
+		g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_OPEN,
+			    "cannot read %s from %s: %s", what, path,
+			    g_strerror(errno ? errno : ENOMEM));
 		return NULL;
 	}
 	gzbuffer(csv->file, 1 << 16);

@@ -59,7 +59,7 @@ wp_names_fail(const WpNamesReader *reader, GError **error, const char *format, .
 	g_autofree char *message = g_strdup_vprintf(format, arguments);
 	va_end(arguments);
 	g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_FORMAT,
-		    "reading names from %s: line %u: %s", reader->path, reader->line, message);
+		    "cannot read names from %s: line %u: %s", reader->path, reader->line, message);
 	return FALSE;
 }
 
@@ -261,13 +261,14 @@ wp_names_read(const char *path, GError **error)
 	gsize length = 0;
 
 	if (!g_file_get_contents(path, &text, &length, &problem)) {
-		g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_OPEN, "reading names: %s",
-			    problem->message);
+		g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_OPEN,
+			    "cannot read names from %s: %s", path,
+			    strrchr(problem->message, ':') + 2);
 		return NULL;
 	}
 	if (length > WP_NAMES_MAX_BYTES || memchr(text, '\0', length)) {
 		g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_FORMAT,
-			    "reading names from %s: this is no text of at most %d MiB", path,
+			    "cannot read names from %s: this is no text of at most %d MiB", path,
 			    WP_NAMES_MAX_BYTES >> 20);
 		return NULL;
 	}

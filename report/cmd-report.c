@@ -41,6 +41,7 @@ write_pages(const WpInvocation *invocation, const ReportOptions *options, const 
 		.root = options->analysis.root,
 		.where = options->analysis.where,
 		.partial = wp_load_partial_reason(outcome),
+		.is_selective = wp_load_is_selective(&options->load),
 	};
 	g_autoptr(WpView) view = wp_view_new(analysis, &shown);
 	return wp_output_write(invocation, &options->output, WP_WRITE_REPORT, view, error);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "capture/trace-io.h"
+#include "capture/trace.h"
 #include "report/command.h"
 #include "report/error.h"
 #include "report/interrupt.h"
@@ -107,8 +108,9 @@ all_settings(const SimulateOptions *options)
 static gboolean
 fail_open(const char *path, GError **error)
 {
-	g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_OPEN, "cannot read the scenario %s: %s",
-		    path, g_strerror(errno));
+	g_set_error(error, WP_CAPTURE_ERROR,
+		    errno == EACCES ? WP_CAPTURE_ERROR_PERMISSION : WP_CAPTURE_ERROR_OPEN,
+		    "cannot read the scenario %s: %s", path, g_strerror(errno));
 	return FALSE;
 }
 

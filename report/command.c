@@ -109,8 +109,8 @@ wp_command_help(const WpCommand *command, WpOut *out)
 	gpointer options = g_malloc0(command->options_size);
 	g_autoptr(WpOptions) parser = make_parser(command, options, &invocation, &help);
 
-	wp_out_printf(out, "usage: wirepath %s %s\n\n%s\n", command->name, command->synopsis,
-		      command->summary);
+	wp_out_printf(out, "usage: wirepath %s%s%s\n\n%s\n", command->name,
+		      *command->synopsis ? " " : "", command->synopsis, command->summary);
 	if (command->examples)
 		wp_out_printf(out, "\nExamples\n%s", command->examples);
 	if (command->details)
@@ -139,10 +139,10 @@ check_operands(const WpCommand *command, guint n, GError **error)
 {
 	if (n >= command->min_operands && n <= command->max_operands)
 		return TRUE;
-	g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE, "%s: %s\nusage: wirepath %s %s",
+	g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE, "%s: %s\nusage: wirepath %s%s%s",
 		    command->name,
 		    n < command->min_operands ? "an input is missing" : "too many arguments",
-		    command->name, command->synopsis);
+		    command->name, *command->synopsis ? " " : "", command->synopsis);
 	return FALSE;
 }
 

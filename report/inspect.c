@@ -487,10 +487,11 @@ finish_nodes(WpInspector *inspector)
 }
 
 const WpInspection *
-wp_inspector_finish(WpInspector *inspector, const char *partial)
+wp_inspector_finish(WpInspector *inspector, const char *partial, gboolean is_selective)
 {
 	WpInspection *result = &inspector->result;
 	result->partial = partial;
+	result->is_selective = is_selective;
 	result->begin_ns = inspector->begin_ns;
 	result->end_ns = inspector->end_ns;
 	result->n_records = inspector->n_records;

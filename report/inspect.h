@@ -21,7 +21,8 @@ void wp_inspector_free(WpInspector *inspector);
 WpRecordSink *wp_inspector_sink(WpInspector *inspector);
 
 /* (transfer none) What has been gathered; valid as long as the inspector. Once, after the last end(). */
-const WpInspection *wp_inspector_finish(WpInspector *inspector, const char *partial);
+const WpInspection *wp_inspector_finish(WpInspector *inspector, const char *partial,
+					gboolean is_selective);
 
 /* (transfer none) All counters. */
 const WpCounters *wp_inspector_counters(const WpInspector *inspector);

@@ -65,6 +65,7 @@ typedef struct {
 	const char **inputs;
 	guint n_settings;
 	WpViewSetting *settings;
+	gboolean is_selective; /* --from, --to or --filter were given */
 	const char *partial;
 	gint64 begin_ns; /* valid where n_records */
 	gint64 end_ns;

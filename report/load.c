@@ -115,6 +115,12 @@ wp_load_declare(WpOptions *parser, WpLoadOptions *options)
 	wp_options_add(parser, "Reading", reading_table, options);
 }
 
+gboolean
+wp_load_is_selective(const WpLoadOptions *options)
+{
+	return options->from.is_set || options->to.is_set || options->filter;
+}
+
 void
 wp_load_outcome_clear(WpLoadOutcome *outcome)
 {
@@ -197,12 +203,18 @@ fail_as_other(const char *path, GError **error)
 	g_autoptr(GError) reason = NULL;
 	if (strcmp(path, "-") != 0)
 		wp_source_free(wp_source_open(path, 0, &reason));
+	/* Nothing more is known of it. */
+	if (!reason || g_str_has_suffix(reason->message, ": it is neither pcap nor pcapng")) {
+		g_clear_error(&reason);
+		g_set_error(&reason, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
+			    "cannot read %s: it is neither a capture nor a trace",
+			    strcmp(path, "-") == 0 ? "standard input" : path);
+	}
 	g_set_error(
 		error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
 		"%s\npcap, pcapng and trace files are read, also as .gz and .zst; file(1) tells "
 		"what this is",
-		reason ? reason->message
-		       : "cannot read standard input: it is neither a capture nor a trace");
+		reason->message);
 	return FALSE;
 }
 
@@ -263,7 +275,7 @@ add_directory(Load *load, const char *path, GError **error)
 		gboolean denied = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_ACCES);
 		g_set_error(error, WP_CAPTURE_ERROR,
 			    denied ? WP_CAPTURE_ERROR_PERMISSION : WP_CAPTURE_ERROR_OPEN,
-			    "%s: opening the directory: %s", path, reason->message);
+			    "cannot open %s: %s", path, strrchr(reason->message, ':') + 2);
 		return FALSE;
 	}
 	for (guint i = 0; i < files->len; i++) {
@@ -275,7 +287,7 @@ add_directory(Load *load, const char *path, GError **error)
 	if (load->inputs->len > before)
 		return TRUE;
 	g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_DATA,
-		    "%s: the directory holds no capture and no trace", path);
+		    "cannot read %s: the directory holds no capture and no trace", path);
 	return FALSE;
 }
 

@@ -29,6 +29,9 @@ typedef struct {
 /* Adds the tables "Selection" and "Reading" for OPTIONS. */
 void wp_load_declare(WpOptions *parser, WpLoadOptions *options);
 
+/* TRUE where --from, --to or --filter may have left out packets or records. */
+gboolean wp_load_is_selective(const WpLoadOptions *options);
+
 /* Tells FILES of all that the operands name; of a directory, the captures and traces in it. */
 void wp_load_add_inputs(const WpInvocation *invocation, WpOverwrite *files);
 

@@ -49,7 +49,7 @@ close_stdout(int status)
 {
 	if (close(STDOUT_FILENO) == 0)
 		return status;
-	fprintf(stderr, "wirepath: standard output: closing: %s\n", g_strerror(errno));
+	fprintf(stderr, "wirepath: cannot write to standard output: %s\n", g_strerror(errno));
 	return status ? status : 74;
 }
 

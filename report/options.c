@@ -441,6 +441,30 @@ wp_options_parse(WpOptions *options, char **argv, gsize n, GPtrArray *operands, 
 /* Column at which the explanations of --help begin. */
 #define HELP_COLUMN 26
 
+/* ... and end: a terminal of 80 columns is the least. */
+#define HELP_WIDTH 79
+
+/* TEXT behind HELP_COLUMN, broken at blanks; the line has WIDTH already. */
+static void
+help_words(const char *text, gsize width, WpOut *out)
+{
+	g_auto(GStrv) words = g_strsplit_set(text, " \n", -1);
+	for (gsize i = 0; words[i]; i++) {
+		gboolean is_first = width < HELP_COLUMN;
+		if (!is_first && width + 1 + strlen(words[i]) > HELP_WIDTH) {
+			wp_out_char(out, '\n');
+			width = 0;
+			is_first = TRUE;
+		}
+		if (is_first)
+			wp_out_fill(out, ' ', HELP_COLUMN - width);
+		else
+			wp_out_char(out, ' ');
+		wp_out_text(out, words[i]);
+		width = (is_first ? HELP_COLUMN : width + 1) + strlen(words[i]);
+	}
+}
+
 static void
 help_option(const WpOption *option, WpOut *out)
 {
@@ -449,19 +473,14 @@ help_option(const WpOption *option, WpOut *out)
 						option->short_name ? ',' : ' ', option->name,
 						option->argument ? " " : "",
 						option->argument ? option->argument : "");
-	g_auto(GStrv) lines = g_strsplit(option->help, "\n", -1);
 	gsize width = strlen(left);
 	wp_out_text(out, left);
 	if (width + 2 > HELP_COLUMN) {
 		wp_out_char(out, '\n');
 		width = 0;
 	}
-	for (gsize i = 0; lines[i]; i++) {
-		wp_out_fill(out, ' ', HELP_COLUMN - width);
-		wp_out_text(out, lines[i]);
-		wp_out_char(out, '\n');
-		width = 0;
-	}
+	help_words(option->help, width, out);
+	wp_out_char(out, '\n');
 }
 
 /* TRUE where an earlier table has an option of this name: help shows it once. */

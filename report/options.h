@@ -48,7 +48,7 @@ typedef struct {
 	WpOptKind kind;
 	gsize offset;         /* in the target */
 	const char *argument; /* "FILE", as help shows it; NULL where it takes none */
-	const char *help;     /* one line; lines beyond it after '\n' */
+	const char *help;     /* --help breaks it into lines, also at '\n' */
 	double minimum;       /* numbers: bounds; both 0 = none */
 	double maximum;
 	const char *const *choices; /* NULL-ended */

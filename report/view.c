@@ -526,6 +526,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	view->root = options->root;
 	view->where = options->where;
 	view->partial = options->partial;
+	view->is_selective = options->is_selective;
 	view->total_ns = analysis->patterns->total_ns;
 	fill_facts(&maker);
 	fill_patterns(&maker);

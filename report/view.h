@@ -183,6 +183,7 @@ typedef struct {
 	const char *root;        /* --root, or NULL */
 	const char *where;       /* --where, or NULL */
 	const char *partial;     /* why the input was not read whole, or NULL */
+	gboolean is_selective;   /* --from, --to or --filter were given */
 	gint64 begin_ns;         /* first packet or record; valid where n_records */
 	gint64 end_ns;           /* last */
 	guint64 n_records;
@@ -212,9 +213,10 @@ typedef struct {
 struct WpAnalysis;
 
 typedef struct {
-	const char *root;    /* --root, shown in pages; or NULL */
-	const char *where;   /* --where */
-	const char *partial; /* why the input was not read whole */
+	const char *root;                /* --root, shown in pages; or NULL */
+	const char *where;               /* --where */
+	const char *partial;             /* why the input was not read whole */
+	gboolean is_selective;           /* --from, --to or --filter were given */
 } WpViewOptions;
 
 struct WpCounters;

@@ -48,9 +48,9 @@ write_headline(const WpInspection *inspection, const WpPage *page, WpOut *out)
 			      wp_style_off(&page->style));
 	}
 	if (!inspection->n_records)
-		wp_out_text(out, inspection->n_packets
-					 ? "No calls or messages were found in these packets.\n"
-					 : "The input holds no packets.\n");
+		wp_text_paragraph(
+			page, wp_text_no_records(inspection->is_selective, inspection->n_packets),
+			0, out);
 }
 
 static void

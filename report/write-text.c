@@ -96,7 +96,8 @@ wp_text_inputs(const WpPage *page, const char *const *inputs, guint n)
 {
 	g_autoptr(GString) names = g_string_new(NULL);
 	for (guint i = 0; i < n && i < 3; i++)
-		g_string_append_printf(names, "%s%s", i ? ", " : "", inputs[i]);
+		g_string_append_printf(names, "%s%s", i ? ", " : "",
+				       strcmp(inputs[i], "-") == 0 ? "standard input" : inputs[i]);
 	if (n > 3)
 		g_string_append_printf(names, " and %u more", n - 3);
 	return wp_escape_terminal(n ? names->str : "input", page->style.utf8);
@@ -226,18 +227,26 @@ write_headline(const Text *text)
 	write_selection(text);
 }
 
+const char *
+wp_text_no_records(gboolean is_selective, guint64 n_packets)
+{
+	if (is_selective)
+		return "No call is left by --from, --to and --filter.";
+	if (n_packets == 0)
+		return "The input holds no packets.";
+	return "No calls were found in these packets: see the capture quality below.";
+}
+
 /* Why there is nothing to show. */
 static void
 write_nothing(const Text *text)
 {
 	const WpView *view = text->view;
-	const char *why =
-		view->n_records == 0 && view->n_packets == 0 ? "The input holds no packets."
-		: view->n_records == 0
-			? "No calls were found in these packets: see the capture quality below."
-		: view->where || view->root
-			? "No request is left by the selection."
-			: "No complete request was found: see the capture quality below.";
+	const char *why = view->n_records == 0
+				  ? wp_text_no_records(view->is_selective, view->n_packets)
+			  : view->where || view->root
+				  ? "No request is left by the selection."
+				  : "No complete request was found: see the capture quality below.";
 	wp_text_paragraph(text->page, why, 0, text->out);
 }
 

@@ -17,6 +17,9 @@ char *wp_text_when(gint64 begin_ns, gint64 end_ns);
 /* (transfer full) The names of inputs, safe. */
 char *wp_text_inputs(const WpPage *page, const char *const *inputs, guint n);
 
+/* Why there are no records. */
+const char *wp_text_no_records(gboolean is_selective, guint64 n_packets);
+
 /* The part "Capture quality". */
 void wp_text_quality(const WpViewQuality *quality, const WpViewSetting *settings, guint n_settings,
 		     const WpPage *page, WpOut *out);

@@ -45,7 +45,7 @@ write_inspection(const WpTrace *trace)
 {
 	g_autoptr(WpInspector) inspector = wp_inspector_new(wp_trace_nodes(trace), NULL);
 	g_assert(wp_trace_push(trace, wp_inspector_sink(inspector), NULL));
-	const WpInspection *inspection = wp_inspector_finish(inspector, NULL);
+	const WpInspection *inspection = wp_inspector_finish(inspector, NULL, FALSE);
 	for (const WpWriter *const *writer = wp_writers; *writer; writer++) {
 		g_autoptr(WpOut) out = wp_out_new_memory();
 		WpPage page = { .style = { 80, TRUE, FALSE } };
@@ -61,7 +61,7 @@ write_all(const WpTrace *trace)
 {
 	g_autoptr(WpOptions) parser = wp_options_new();
 	WpAnalysisOptions options = { 0 };
-	WpViewOptions shown = { NULL, NULL, NULL };
+	WpViewOptions shown = { .root = NULL };
 	wp_analysis_declare(parser, &options, TRUE);
 	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options, TRUE, NULL, NULL);
 	g_assert(analysis);

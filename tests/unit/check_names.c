@@ -171,7 +171,7 @@ START_TEST(errors_name_file_and_line)
 		const char *text, *message;
 	} rows[] = {
 		{ "10.0.0.1 a\nnonsense b\n",
-		  "reading names from test: line 2: \"nonsense\" is no address" },
+		  "cannot read names from test: line 2: \"nonsense\" is no address" },
 		{ "10.0.0.1\n", "line 1: no name after \"10.0.0.1\"" },
 		{ "10.0.0.1 # comment\n", "line 1: no name after \"10.0.0.1\"" },
 		{ "10.0.0.0/33 a\n", "line 1: \"10.0.0.0/33\" is no address" },
@@ -199,7 +199,7 @@ START_TEST(errors_name_file_and_line)
 		ck_assert(g_error_matches(error, WP_INFER_ERROR, WP_INFER_ERROR_FORMAT));
 		ck_assert_msg(strstr(error->message, rows[i].message), "\"%s\" lacks \"%s\"",
 			      error->message, rows[i].message);
-		ck_assert(g_str_has_prefix(error->message, "reading names from test: line "));
+		ck_assert(g_str_has_prefix(error->message, "cannot read names from test: line "));
 	}
 }
 END_TEST
