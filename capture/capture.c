@@ -194,7 +194,7 @@ static gboolean
 report_progress(const Run *run)
 {
 	guint64 read, size;
-	if (!run->options->progress || run->n_packets % PROGRESS_PACKETS)
+	if (!run->options->progress)
 		return TRUE;
 	wp_source_progress(run->source, &read, &size);
 	return run->options->progress(read, size, run->n_packets, run->options->progress_data);
@@ -214,16 +214,19 @@ read_packets(Run *run, GError **error)
 	GError *own = NULL;
 	WpFrame frame;
 
+	/* The end is asked about too: a signal may have been what ended it. */
 	for (;;) {
 		switch (wp_source_next(run->source, &frame, error)) {
 		case WP_SOURCE_FRAME:
 			break;
 		case WP_SOURCE_CUT:
+			if (!report_progress(run))
+				return STOPPED;
 			wp_counters_add(run->counters, WP_COUNT_INPUT_TRUNCATED,
 					wp_source_n_cut(run->source));
 			return ENDED;
 		case WP_SOURCE_END:
-			return ENDED;
+			return report_progress(run) ? ENDED : STOPPED;
 		default:
 			return FAILED_INPUT;
 		}
@@ -233,7 +236,7 @@ read_packets(Run *run, GError **error)
 			g_propagate_error(error, own);
 			return is_option ? FAILED_INPUT : FAILED_OUTPUT;
 		}
-		if (!report_progress(run))
+		if (run->n_packets % PROGRESS_PACKETS == 0 && !report_progress(run))
 			return STOPPED;
 	}
 }
@@ -334,6 +337,8 @@ wp_capture_run(const char *const *paths, gsize n_paths, const WpCaptureOptions *
 	    !wp_sink_begin(sink, nodes, error) || !push_request(&run, paths, n_paths, error))
 		return FALSE;
 	Ending ending = read_packets(&run, &input_error);
+	wp_counters_add(run.counters, WP_COUNT_INPUT_STOPPED, ending == STOPPED);
+	wp_counters_add(run.counters, WP_COUNT_INPUT_DAMAGED, ending == FAILED_INPUT);
 	if (ending == FAILED_OUTPUT || !finish(&run, input_error ? NULL : error)) {
 		if (input_error)
 			g_propagate_error(error, input_error);

@@ -26,6 +26,8 @@
 	X(PACKETS_DOUBLED, "packets-doubled", NOTE, "packets seen twice and counted once")         \
 	X(PACKETS_OUT_OF_TIME, "packets-out-of-time", NOTE, "packets earlier than one before")     \
 	X(INPUT_TRUNCATED, "input-truncated", LOSS, "inputs cut short")                            \
+	X(INPUT_STOPPED, "input-stopped", LOSS, "inputs not read to their end: interrupted")       \
+	X(INPUT_DAMAGED, "input-damaged", LOSS, "inputs not read to their end: damaged")           \
 	X(KERNEL_DROPS, "kernel-drops", LOSS, "packets that the capturing kernel dropped")         \
 	X(FRAGMENTS, "ip-fragments", INFO, "IP fragments")                                         \
 	X(FRAGMENTS_LOST, "ip-fragments-lost", LOSS, "fragments of datagrams never complete")      \

@@ -25,6 +25,7 @@ static const Meaning report_meanings[] = {
 	{ WP_REPORT_ERROR_DATA, 65, NULL },
 	{ WP_REPORT_ERROR_OPEN, 66, NULL },
 	{ WP_REPORT_ERROR_INTERNAL, 70, NULL },
+	{ WP_REPORT_ERROR_INTERRUPTED, WP_EXIT_INTERRUPTED, NULL },
 };
 
 static const Meaning capture_meanings[] = {

@@ -18,6 +18,7 @@ typedef enum {
 	WP_REPORT_ERROR_DATA,       /* input that is not what it should be: exit 65 */
 	WP_REPORT_ERROR_OPEN,       /* input that cannot be opened: exit 66 */
 	WP_REPORT_ERROR_INTERNAL,   /* exit 70 */
+	WP_REPORT_ERROR_INTERRUPTED /* by Ctrl-C, with nothing to show: exit 130 */
 } WpReportError;
 
 /* Exit statuses that are no error of ours. */

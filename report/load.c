@@ -230,6 +230,11 @@ add_file(Load *load, const char *path, GError **error)
 	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
 	if (content == IS_UNREADABLE)
 		return FALSE;
+	if (content == IS_EMPTY && wp_interrupt_came()) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_INTERRUPTED,
+			    "interrupted before %s gave anything", name);
+		return FALSE;
+	}
 	if (content == IS_EMPTY) {
 		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_DATA,
 			    "cannot read %s: it is empty", name);
@@ -588,8 +593,10 @@ wp_load_trace(const WpInvocation *invocation, const WpLoadOptions *options,
 
 /* What makes an input lossy: packets or records that should be there and are not. */
 static const WpCounter losses[] = {
-	WP_COUNT_INPUT_TRUNCATED, WP_COUNT_KERNEL_DROPS,    WP_COUNT_PACKETS_SNAPPED,
-	WP_COUNT_FRAGMENTS_LOST,  WP_COUNT_LOST_SEGMENTS,   WP_COUNT_GAPS,
+	WP_COUNT_INPUT_TRUNCATED, WP_COUNT_INPUT_STOPPED,
+	WP_COUNT_INPUT_DAMAGED,   WP_COUNT_KERNEL_DROPS,
+	WP_COUNT_PACKETS_SNAPPED, WP_COUNT_FRAGMENTS_LOST,
+	WP_COUNT_LOST_SEGMENTS,   WP_COUNT_GAPS,
 	WP_COUNT_FLOWS_EVICTED,   WP_COUNT_TRACE_LINES_BAD,
 };
 
