@@ -779,6 +779,7 @@ const WpDecoder wp_decoder_fastcgi = {
 	.transports = WP_TRANSPORT_TCP,
 	.ports = ports,
 	.by_callid = TRUE,
+	.reuses_callids = TRUE,
 	.state_size = sizeof(State),
 	.probe = probe,
 	.decode = decode,

@@ -256,7 +256,7 @@ memcached_sync(void *state, WpDecodeContext *context, WpDirection direction, WpB
 	WpMemcachedRequest request;
 	WpMemcachedReply reply;
 	if (direction == WP_FROM_CLIENT)
-		return parse_request(in, FALSE, &request);
+		return parse_request(in, wp_decode_is_cut(context), &request);
 	WpDecodeStatus status = parse_reply(in, &reply);
 	/* A line that is a number may as well be data. */
 	if (status == WP_DECODE_OK && g_ascii_isdigit(in.data[0]) && reply.length != in.length)
@@ -356,7 +356,7 @@ memcached_probe(const WpProbe *probe)
 {
 	WpMemcachedRequest request;
 	WpMemcachedReply reply;
-	switch (wp_probe_fit(probe, parse_request(probe->client, FALSE, &request),
+	switch (wp_probe_fit(probe, parse_request(probe->client, probe->is_cut, &request),
 			     parse_reply(probe->server, &reply))) {
 	case WP_FIT_NO:
 		return WP_PROBE_NO;

@@ -157,7 +157,7 @@ parse_head(WpBytes in, RpcHead *out_head)
 	else
 		return WP_DECODE_BAD;
 	head.body_at = in.at;
-	*out_head = head;
+	*out_head = head; /* of a part: what it tells */
 	return status;
 }
 
@@ -510,9 +510,9 @@ head_is_credible(const RpcHead *head)
 	return flavor_known && head->program != 0 && head->version < 256 && head->procedure < 4096;
 }
 
-/* Does a message of TYPE (or -1: any) begin here? */
+/* Does a message of TYPE (or -1: any) begin here? IS_CUT: no more of it will come. */
 static WpDecodeStatus
-begins(WpBytes in, gboolean is_udp, int type)
+begins(WpBytes in, gboolean is_udp, gboolean is_cut, int type)
 {
 	Gathered gathered;
 	gboolean is_whole = TRUE;
@@ -523,11 +523,12 @@ begins(WpBytes in, gboolean is_udp, int type)
 		in = wp_bytes(gathered.bytes, gathered.n);
 		is_whole = gathered.is_whole;
 	}
-	RpcHead head;
+	RpcHead head = { 0 };
 	WpDecodeStatus status = parse_head(in, &head);
-	if (status == WP_DECODE_MORE && is_whole)
+	gboolean is_enough = is_cut && head.type == RPC_CALL && in.length >= CALL_HEADER_BYTES;
+	if (status == WP_DECODE_MORE && is_whole && !(is_udp && is_enough))
 		return WP_DECODE_BAD;
-	if (status != WP_DECODE_OK)
+	if (status == WP_DECODE_BAD || (status == WP_DECODE_MORE && !is_enough))
 		return status;
 	if (!head_is_credible(&head) || (type >= 0 && head.type != (guint32)type))
 		return WP_DECODE_BAD;
@@ -537,14 +538,14 @@ begins(WpBytes in, gboolean is_udp, int type)
 static WpDecodeStatus
 rpc_sync(void *state, WpDecodeContext *context, WpDirection direction, WpBytes in)
 {
-	return begins(in, wp_decode_is_datagram(context), -1);
+	return begins(in, wp_decode_is_datagram(context), wp_decode_is_cut(context), -1);
 }
 
 static WpProbeVerdict
 rpc_probe(const WpProbe *probe)
 {
-	switch (wp_probe_fit(probe, begins(probe->client, probe->is_udp, RPC_CALL),
-			     begins(probe->server, probe->is_udp, RPC_REPLY))) {
+	switch (wp_probe_fit(probe, begins(probe->client, probe->is_udp, probe->is_cut, RPC_CALL),
+			     begins(probe->server, probe->is_udp, probe->is_cut, RPC_REPLY))) {
 	case WP_FIT_NO:
 		return WP_PROBE_NO;
 	case WP_FIT_MORE:

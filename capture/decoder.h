@@ -161,6 +161,7 @@ typedef struct {
 		from_start; /* the connection was seen to open; else both begin anywhere, but each at
 			      * the start of a packet */
 	gboolean is_udp;
+	gboolean is_cut; /* a hole follows: see wp_decode_is_cut() */
 } WpProbe;
 
 typedef enum {
@@ -189,7 +190,9 @@ struct WpDecoder {
 	guint transports;     /* WP_TRANSPORT_... */
 	const guint16 *ports; /* usual server ports, 0-ended; only a hint. May be NULL */
 	gboolean by_callid; /* returns name their call; else they come in the order of the calls */
-	gsize state_size;   /* bytes of state a flow, zeroed at the start and after clear() */
+	gboolean interleaves;    /* calls begin while others wait: bytes alone tell no return */
+	gboolean reuses_callids; /* ... but names are used again as soon as they are free */
+	gsize state_size;        /* bytes of state a flow, zeroed at the start and after clear() */
 
 	/* Pure. */
 	WpProbeVerdict (*probe)(const WpProbe *probe);

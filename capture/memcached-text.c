@@ -254,6 +254,26 @@ read_command(WpBytes in, gboolean is_cut, const Line *line, Form form, WpMemcach
 	return WP_DECODE_OK;
 }
 
+/*
+ * A line whose end the capture has cut off: a call as far as it was seen. Where "noreply" or "q" may be
+ * among what is missing, no return is expected of it.
+ */
+static WpDecodeStatus
+read_cut_command(WpBytes in, const Line *line, Form form, WpMemcachedRequest *request)
+{
+	guint at = form == GAT ? 2 : 1;
+	if (form == PLAIN || line->n_words <= at)
+		return WP_DECODE_MORE;
+	request->key = line->words[at].text;
+	request->key_length = MIN(line->words[at].length, KEY_MAX_BYTES);
+	request->text = (const guint8 *)request->key;
+	request->text_length = request->key_length;
+	request->length = in.length;
+	if (form != KEYS && form != GAT)
+		request->answer = WP_MEMCACHED_SILENT;
+	return WP_DECODE_OK;
+}
+
 WpDecodeStatus
 wp_memcached_text_request(WpBytes in, gboolean is_cut, WpMemcachedRequest *out_request)
 {
@@ -268,11 +288,13 @@ wp_memcached_text_request(WpBytes in, gboolean is_cut, WpMemcachedRequest *out_r
 	int row = find_command(line.words[0], partial);
 	if (row < 0)
 		return WP_DECODE_BAD;
-	if (status == WP_DECODE_MORE)
+	if (status == WP_DECODE_MORE && !is_cut)
 		return WP_DECODE_MORE;
 	request.length = line.length;
 	g_strlcpy(request.command, commands[row].name, sizeof request.command);
-	status = read_command(in, is_cut, &line, commands[row].form, &request);
+	status = status == WP_DECODE_MORE
+			 ? read_cut_command(in, &line, commands[row].form, &request)
+			 : read_command(in, is_cut, &line, commands[row].form, &request);
 	if (status == WP_DECODE_OK)
 		*out_request = request;
 	return status;

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #define FIRST_CALLS 4
+#define QUIET       (50 * G_GINT64_CONSTANT(1000000)) /* ns; what was outstanding has come or was lost */
+#define QUIET_LEAST (G_GINT64_CONSTANT(1000000)) /* ... and twice the longest latency, not less */
+#define LOOK_BACK   64 /* calls whose returns are expected at one place stand together */
 
 void
 wp_pairing_clear(WpPairing *pairing)
@@ -15,13 +18,44 @@ wp_pairing_clear(WpPairing *pairing)
 void
 wp_pairing_hole_in_calls(WpPairing *pairing)
 {
-	pairing->hole_in_calls = TRUE;
+	for (guint i = 0; i < pairing->n; i++)
+		pairing->calls[i].before_hole = TRUE;
+	pairing->hole_in_calls = pairing->misses_calls = TRUE;
 }
 
 void
 wp_pairing_hole_in_returns(WpPairing *pairing)
 {
 	pairing->hole_in_returns = TRUE;
+	pairing->n_holes += !pairing->in_hole;
+	pairing->in_hole = TRUE;
+}
+
+void
+wp_pairing_lost_calls(WpPairing *pairing)
+{
+	for (guint i = 0; i < pairing->n; i++)
+		pairing->calls[i].is_followed = TRUE;
+}
+
+/* From here on all that is outstanding is pending. */
+static void
+begin_anew(WpPairing *pairing)
+{
+	pairing->n_holes = pairing->n_unsure = 0;
+	pairing->misses_calls = FALSE;
+}
+
+/* TRUE where the returns of all calls that are pending have come, unread, or were lost. */
+static gboolean
+is_clear(const WpPairing *pairing, gint64 now_ns)
+{
+	gint64 quiet_ns = QUIET;
+	if (pairing->longest_ns)
+		quiet_ns = CLAMP(2 * pairing->longest_ns, QUIET_LEAST, QUIET);
+	if (pairing->n == 0 || now_ns - pairing->last_ns > quiet_ns)
+		return TRUE;
+	return !pairing->misses_calls && pairing->n <= pairing->n_holes + pairing->n_unsure;
 }
 
 WpPending *
@@ -31,44 +65,77 @@ wp_pairing_add(WpPairing *pairing, const WpMessage *call, WpCallRef ref)
 		pairing->n_allocated = MAX(FIRST_CALLS, pairing->n_allocated * 2);
 		pairing->calls = g_renew(WpPending, pairing->calls, pairing->n_allocated);
 	}
+	guint n_looked = call->begin.peer == WP_NO_OFFSET ? 0 : MIN(pairing->n, LOOK_BACK);
+	for (guint i = 0; i < n_looked; i++)
+		pairing->is_ahead |= pairing->calls[pairing->n - 1 - i].peer == call->begin.peer;
+	gboolean clear = is_clear(pairing, call->begin.time_ns);
+	pairing->in_hole = FALSE;
+	pairing->last_ns = MAX(pairing->last_ns, call->end.time_ns);
 	WpPending *pending = &pairing->calls[pairing->n++];
 	*pending = (WpPending){
 		.callid = call->callid,
 		.peer = call->begin.peer,
+		.end_offset = call->end.offset,
 		.begin_ns = call->begin.time_ns,
 		.ref = ref,
 		.label = call->label,
 		.note = call->note,
 		.marks = call->marks,
 		.follows_hole = pairing->hole_in_calls,
+		.is_alone = pairing->n == 1,
+		.is_clear = clear,
 	};
 	pairing->hole_in_calls = FALSE;
 	return pending;
 }
 
-/* A call whose return must begin exactly where RETURN_MESSAGE does. */
-static int
-match_position(const WpPairing *pairing, const WpMessage *return_message)
+gboolean
+wp_pairing_fits(const WpPending *call, const WpStamp *begin)
 {
-	if (return_message->begin.offset == WP_NO_OFFSET)
-		return WP_PAIRING_UNSURE;
+	return begin->offset != WP_NO_OFFSET && call->peer == begin->offset &&
+	       (begin->peer == WP_NO_OFFSET || begin->peer > call->end_offset);
+}
+
+/* A call whose return must begin exactly at BEGIN. */
+static int
+find_position(const WpPairing *pairing, const WpStamp *begin)
+{
 	for (guint i = 0; i < pairing->n; i++)
-		if (pairing->calls[i].peer == return_message->begin.offset)
-			return (int)i;
+		if (wp_pairing_fits(&pairing->calls[i], begin))
+			return pairing->is_ahead && !pairing->calls[i].is_clear ? WP_PAIRING_UNSURE
+										: (int)i;
 	return WP_PAIRING_UNSURE;
+}
+
+int
+wp_pairing_find(const WpPairing *pairing, const WpStamp *begin)
+{
+	if (pairing->n == 0)
+		return WP_PAIRING_ORPHAN;
+	if (!pairing->hole_in_returns && !pairing->calls[0].follows_hole)
+		return 0;
+	return find_position(pairing, begin);
 }
 
 int
 wp_pairing_match_order(WpPairing *pairing, const WpMessage *return_message, guint *out_before)
 {
+	gboolean is_doubted = pairing->hole_in_returns;
+	int found = wp_pairing_find(pairing, &return_message->begin);
 	*out_before = 0;
-	if (pairing->n == 0)
-		return WP_PAIRING_ORPHAN;
-	if (!pairing->hole_in_returns && !pairing->calls[0].follows_hole)
-		return 0;
-	int found = match_position(pairing, return_message);
+	pairing->in_hole = FALSE;
+	pairing->last_ns = MAX(pairing->last_ns, return_message->end.time_ns);
+	pairing->n_unsure += found == WP_PAIRING_UNSURE;
+	/* Its call may come yet, and must not be given the next return. */
+	if (found == WP_PAIRING_ORPHAN && return_message->begin.offset != WP_NO_OFFSET)
+		pairing->hole_in_returns = TRUE;
 	if (found >= 0) {
 		*out_before = (guint)found;
+		pairing->longest_ns =
+			MAX(pairing->longest_ns,
+			    return_message->end.time_ns - pairing->calls[found].begin_ns);
+		if (is_doubted || found > 0)
+			begin_anew(pairing);
 		pairing->hole_in_returns = FALSE;
 	}
 	return found;
@@ -81,6 +148,16 @@ wp_pairing_match_callid(const WpPairing *pairing, guint64 callid)
 		if (pairing->calls[i].callid == callid)
 			return (int)i;
 	return WP_PAIRING_ORPHAN;
+}
+
+int
+wp_pairing_match_reused(const WpPairing *pairing, const WpMessage *return_message)
+{
+	int found = wp_pairing_match_callid(pairing, return_message->callid);
+	if (found < 0 || !pairing->calls[found].before_hole)
+		return found;
+	return wp_pairing_fits(&pairing->calls[found], &return_message->begin) ? found
+									       : WP_PAIRING_UNSURE;
 }
 
 void

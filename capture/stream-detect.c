@@ -90,6 +90,7 @@ detect_as(const WpStream *stream, WpDirection client, gboolean final)
 		.server_port = ends[!client]->port,
 		.from_start = info->from_start,
 		.is_udp = info->is_udp,
+		.is_cut = stream->is_cut,
 	};
 	return wp_decoder_detect(&probe, final);
 }

@@ -119,13 +119,42 @@ emit_call(WpStream *stream, WpDirection from, const WpMessage *message)
 	stream->n_calls[from]++;
 }
 
+static int
+match(const WpDecoder *decoder, WpPairing *pairing, const WpMessage *message, guint *out_before)
+{
+	if (!decoder->by_callid)
+		return wp_pairing_match_order(pairing, message, out_before);
+	return decoder->reuses_callids ? wp_pairing_match_reused(pairing, message)
+				       : wp_pairing_match_callid(pairing, message->callid);
+}
+
+/* MESSAGE is the return of the call at INDEX of those of FROM. */
+static void
+answer_call(WpStream *stream, WpDirection from, guint index, const WpMessage *message)
+{
+	WpPairing *pairing = &stream->pairings[from];
+	const WpPending *call = &pairing->calls[index];
+	WpRecord record = make_record(stream, !from, message, WP_KIND_RETURN);
+	record.marks |= call->marks;
+	if (message->is_cut) {
+		record.marks |= WP_MARK_CUT;
+		record.end_ns = record.begin_ns;
+		wp_stream_count(stream, !from, WP_COUNT_RETURNS_CUT, 1);
+	}
+	if (!record.label)
+		record.label = call->label;
+	record.n_tokens = 0;
+	wp_order_return(stream->shared->order, call->ref, &record);
+	wp_pairing_remove(pairing, index);
+	stream->n_returns[!from]++;
+}
+
 static void
 emit_return(WpStream *stream, WpDirection from, const WpMessage *message)
 {
 	WpPairing *pairing = &stream->pairings[!from];
 	guint before = 0;
-	int found = stream->decoder->by_callid ? wp_pairing_match_callid(pairing, message->callid)
-					       : wp_pairing_match_order(pairing, message, &before);
+	int found = match(stream->decoder, pairing, message, &before);
 	if (found < 0) {
 		wp_stream_count(stream, from,
 				found == WP_PAIRING_UNSURE ? WP_COUNT_RETURNS_UNSURE
@@ -137,20 +166,14 @@ emit_return(WpStream *stream, WpDirection from, const WpMessage *message)
 		forget_oldest(stream, !from, before, WP_COUNT_CALLS_UNANSWERED);
 		found -= (int)before;
 	}
-	const WpPending *call = &pairing->calls[found];
-	WpRecord record = make_record(stream, from, message, WP_KIND_RETURN);
-	record.marks |= call->marks;
-	if (message->is_cut) {
-		record.marks |= WP_MARK_CUT;
-		record.end_ns = record.begin_ns;
-		wp_stream_count(stream, from, WP_COUNT_RETURNS_CUT, 1);
-	}
-	if (!record.label)
-		record.label = call->label;
-	record.n_tokens = 0;
-	wp_order_return(stream->shared->order, call->ref, &record);
-	wp_pairing_remove(pairing, (guint)found);
-	stream->n_returns[from]++;
+	answer_call(stream, !from, (guint)found, message);
+}
+
+void
+wp_stream_answer(WpStream *stream, WpDirection from, guint index, const WpMessage *answer)
+{
+	forget_oldest(stream, from, index, WP_COUNT_CALLS_UNANSWERED);
+	answer_call(stream, from, 0, answer);
 }
 
 static void
@@ -173,6 +196,8 @@ wp_stream_emit(WpStream *stream, WpMessage *message)
 	}
 	if (message->is_open) {
 		WpDirection from = message->from;
+		if (message->kind != WP_KIND_RETURN)
+			wp_stream_pair_before(stream, from, message);
 		if (message->kind == WP_KIND_RETURN)
 			emit_return(stream, from, message);
 		else if (message->kind == WP_KIND_CALL && !message->no_return)
@@ -204,6 +229,8 @@ static void
 close_direction(WpStream *stream, WpDirection from, WpFinish how, const WpStamp *stamp)
 {
 	WpPairing *pairing = &stream->pairings[from];
+	if (stream->decoder)
+		wp_stream_pair_at_end(stream, from);
 	guint n = pairing->n;
 
 	if (how == WP_FINISH_RESET && stamp && !pairing->hole_in_returns) {
@@ -281,10 +308,22 @@ wp_decode_name_address(WpDecodeContext *context, const guint8 address[16], const
 gboolean
 wp_decode_pending(WpDecodeContext *context, guint32 *out_note)
 {
-	const WpPairing *pairing = &context->stream->pairings[WP_FROM_CLIENT];
-	if (pairing->n == 0)
+	const WpStream *stream = context->stream;
+	const WpPairing *pairing = &stream->pairings[WP_FROM_CLIENT];
+	const WpSide *server = &stream->sides[WP_FROM_SERVER];
+	gboolean has_begun =
+		server->open && server->open->is_open && server->open->kind == WP_KIND_RETURN;
+	WpStamp begin = { .offset = WP_NO_OFFSET, .peer = WP_NO_OFFSET };
+	if (has_begun)
+		begin = server->open->begin;
+	else if (server->n_pieces)
+		begin = server->pieces[0].stamp;
+	if (!has_begun && begin.offset != WP_NO_OFFSET)
+		begin.offset = server->offset;
+	int found = wp_pairing_find(pairing, &begin);
+	if (found < 0)
 		return FALSE;
-	*out_note = pairing->calls[0].note;
+	*out_note = pairing->calls[found].note;
 	return TRUE;
 }
 

@@ -46,6 +46,19 @@ typedef struct {
 	WpStamp stamp;
 } WpHeld;
 
+/* What one side sent while the other waited; see stream-spells.c. */
+typedef struct {
+	guint64 begin; /* offset */
+	guint64 end;   /* behind the last byte */
+	WpStamp first; /* the first byte that was captured, or passed cut; valid with has_first */
+	WpStamp last;  /* the byte before `end`; valid with has_last */
+	gboolean has_first;
+	gboolean has_last;
+	gboolean is_unread;  /* the decoder lost the thread in it */
+	gboolean is_crossed; /* the other side spoke meanwhile */
+	guint8 status;       /* of a return that begins it, as far as it was read */
+	guint32 label;
+} WpSpell;
 struct WpDecodeContext {
 	WpStream *stream;
 };
@@ -70,6 +83,11 @@ struct WpStream {
 	WpPairing pairings[2]; /* by direction of the calls */
 	guint32 nodes[2];      /* of client and server; WP_NO_NODE until needed */
 	gint64 now_ns;         /* of the packet at hand */
+	WpSpell spells[2];     /* by direction: the present one */
+	WpSpell ended[2];      /* ... and the one before */
+	guint64 fins[2];       /* where that direction ended; WP_NO_OFFSET = not yet */
+	guint64 fin_peers[2];  /* what it had acknowledged then */
+
 
 	/* While undecided: what has come, and where each side's last turn begins. */
 	WpHeld *held;
@@ -94,6 +112,19 @@ void wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsiz
 		    gsize wire_length, const WpStamp *stamp);
 void wp_stream_decide(WpStream *stream, gboolean final);
 void wp_stream_drop_held(WpStream *stream);
+/*
+ * stream-spells.c. LENGTH bytes of FROM at OFFSET passed, with STAMP where they were captured, or cut by
+ * the snap length; the decoder loses the thread of FROM. Then: before a call or message NEXT of FROM, and
+ * at the end, the call before it is paired with its return where the latter could not be read.
+ */
+void wp_stream_note_bytes(WpStream *stream, WpDirection from, guint64 offset, guint64 length,
+			  const WpStamp *stamp);
+void wp_stream_note_lost(WpStream *stream, WpDirection from);
+void wp_stream_pair_before(WpStream *stream, WpDirection from, const WpMessage *next);
+void wp_stream_pair_at_end(WpStream *stream, WpDirection from);
+
+/* stream-messages.c: RETURN answers the call at INDEX of those of FROM, and none before it is answered. */
+void wp_stream_answer(WpStream *stream, WpDirection from, guint index, const WpMessage *answer);
 
 /* stream-messages.c: hands over a finished message and zeroes it. */
 void wp_stream_emit(WpStream *stream, WpMessage *message);

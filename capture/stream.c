@@ -23,6 +23,8 @@ wp_stream_new(const WpStreamShared *shared, const WpStreamInfo *info)
 	stream->shared = shared;
 	stream->info = *info;
 	stream->nodes[0] = stream->nodes[1] = WP_NO_NODE;
+	for (int i = 0; i < 2; i++)
+		stream->fins[i] = stream->fin_peers[i] = WP_NO_OFFSET;
 	if (!info->from_start && !info->is_udp) {
 		/* What was asked before the capture began is not known. */
 		for (int i = 0; i < 2; i++) {
@@ -301,6 +303,7 @@ lose_thread(WpStream *stream, WpDirection from)
 	/* The begin of this call was seen, so it is a call, whatever its rest was. */
 	if (open && open->is_open && open->kind == WP_KIND_CALL)
 		wp_stream_emit(stream, open);
+	wp_stream_note_lost(stream, from);
 	side->open = side->unit_message = NULL;
 	side->unit_becomes = NULL;
 	side->unit_emits = FALSE;
@@ -406,6 +409,7 @@ wp_stream_feed(WpStream *stream, WpDirection from, const guint8 *data, gsize len
 	       const WpStamp *stamp)
 {
 	WpSide *side = &stream->sides[from];
+	wp_stream_note_bytes(stream, from, side->offset + side->n_unread, length, stamp);
 	append(side, data, length, stamp);
 	decode_side(stream, from);
 	keep_rest(side);
@@ -437,13 +441,15 @@ static void
 decode_cut(WpStream *stream, WpDirection from)
 {
 	WpSide *side = &stream->sides[from];
-	if (side->n_unread == 0 || side->is_lost || side->skip)
+	if (side->n_unread == 0 || side->skip)
 		return;
 	stream->is_cut = TRUE;
 	side->need = 0;
 	WpUnit unit = { 0 };
 	stream->now_ns = side->pieces[0].stamp.time_ns;
-	if (stream->decoder->decode(stream->state, &stream->context, from,
+	gboolean is_found = !side->is_lost || find_thread(stream, from);
+	if (is_found &&
+	    stream->decoder->decode(stream->state, &stream->context, from,
 				    wp_bytes(side->unread, side->n_unread), &unit) == WP_DECODE_OK)
 		apply_unit(stream, from, &unit);
 	stream->is_cut = FALSE;
@@ -474,12 +480,16 @@ wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp
 {
 	if (stream->is_finished)
 		return;
+	stream->is_cut = TRUE;
 	if (!stream->decoder)
 		wp_stream_decide(stream, FALSE);
+	stream->is_cut = FALSE;
 	if (!stream->decoder)
 		wp_stream_drop_held(stream);
 	from = direction_of(stream, from);
 	WpSide *side = &stream->sides[from];
+	if (stream->decoder)
+		wp_stream_note_bytes(stream, from, side->offset + side->n_unread, length, stamp);
 	guint64 skipped = skip_hole(stream, from, length, stamp, by_ns);
 	if (skipped < length) {
 		if (stream->decoder)
@@ -489,6 +499,8 @@ wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp
 	if (skipped < length) {
 		drop_unread(stream, from);
 		lose_thread(stream, from);
+		if (!stamp)
+			wp_pairing_lost_calls(&stream->pairings[from]);
 		if (!stream->decoder)
 			side->is_lost = FALSE;
 	}
@@ -566,6 +578,10 @@ wp_stream_end(WpStream *stream, WpDirection from, const WpStamp *stamp)
 	stream->now_ns = stamp ? stamp->time_ns : stream->now_ns;
 	if (!stream->decoder)
 		wp_stream_decide(stream, TRUE);
+	if (stamp) {
+		stream->fins[direction_of(stream, from)] = stamp->offset;
+		stream->fin_peers[direction_of(stream, from)] = stamp->peer;
+	}
 	if (stream->decoder)
 		finish_side(stream, direction_of(stream, from), WP_FINISH_FIN);
 }

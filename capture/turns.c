@@ -77,6 +77,9 @@ server_speaks(WpTurns *turns, WpDecodeContext *context, guint8 marks, WpUnit *ou
 	join_bursts(turns, context);
 	if (turns->call.is_open)
 		out_unit->emits_first = &turns->call;
+	if (turns->reply.is_open && turns->is_over) /* these bytes acknowledge what was lost */
+		wp_decode_emit(context, &turns->reply);
+	turns->is_over = FALSE;
 	if (turns->reply.is_open) {
 		out_unit->extends = &turns->reply;
 		return;
@@ -129,9 +132,13 @@ wp_turns_lost(WpTurns *turns, WpDecodeContext *context, WpDirection direction)
 {
 	turns->skips[direction] = TRUE;
 	if (direction == WP_FROM_CLIENT) {
-		if (turns->reply.is_open)
-			wp_decode_emit(context, &turns->reply);
+		turns->is_over = turns->reply.is_open;
 		return;
+	}
+	if (turns->is_over) {
+		/* Whether the reply or another one went on here, nobody knows. */
+		turns->reply.is_cut = TRUE;
+		wp_decode_emit(context, &turns->reply);
 	}
 	/* The server has spoken, though unseen: what the client says next is another call. */
 	turns->has_spoken[WP_FROM_SERVER] = TRUE;

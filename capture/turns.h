@@ -26,6 +26,7 @@ typedef struct {
 	gint64 last_ns; /* of the client's last bytes */
 	gboolean has_spoken[2];
 	gboolean has_ended[2];
+	gboolean is_over;  /* the open reply is: the client has spoken since, though unseen */
 	gboolean skips[2]; /* after a hole: until the other side speaks */
 	gboolean is_one_way;
 } WpTurns;

@@ -55,6 +55,7 @@ typedef struct {
 	WpStreamShared shared;
 	WpStream *stream;
 	guint64 sent[2]; /* bytes, by info's direction */
+	guint64 ahead;   /* bytes of the server that its next hole will hold, known to the client */
 	gint64 now_ns;
 	guint64 packet;
 } Run;
@@ -98,12 +99,18 @@ end_run(Run *run)
 	wp_nodes_unref(run->nodes);
 }
 
+static guint64
+peer_of(const Run *run, WpDirection from)
+{
+	return run->sent[!from] + (from == WP_FROM_CLIENT ? run->ahead : 0);
+}
+
 /* Hands over bytes in pieces of PIECE, the first of FIRST bytes. */
 static void
 push_bytes(Run *run, const WpRunOptions *options, WpDirection from, const WpStep *step, gsize first,
 	   gsize piece)
 {
-	WpStamp stamp = { run->now_ns, run->packet, 0, run->sent[!from] };
+	WpStamp stamp = { run->now_ns, run->packet, 0, peer_of(run, from) };
 	for (gsize at = 0; at < step->length;) {
 		gsize n = MIN(at == 0 && first ? first : piece, step->length - at);
 		/* An exact copy, so that a read past its end is seen by the sanitizers. */
@@ -120,12 +127,13 @@ push_bytes(Run *run, const WpRunOptions *options, WpDirection from, const WpStep
 static void
 push_step(Run *run, const WpRunOptions *options, const WpStep *step, gsize first, gsize piece)
 {
-	WpDirection from = strchr("SsG", step->what) ? WP_FROM_SERVER : WP_FROM_CLIENT;
+	WpDirection from = strchr("SsyG", step->what) ? WP_FROM_SERVER : WP_FROM_CLIENT;
 	if (options->is_swapped)
 		from = !from;
-	run->now_ns += STEP_NS;
-	run->packet++;
-	WpStamp stamp = { run->now_ns, run->packet, 0, run->sent[!from] };
+	gboolean is_cut = strchr("xy", step->what) != NULL;
+	run->now_ns += is_cut ? 0 : STEP_NS;
+	run->packet += !is_cut;
+	WpStamp stamp = { run->now_ns, run->packet, 0, peer_of(run, from) };
 	switch (step->what) {
 	case 'C':
 	case 'S':
@@ -136,10 +144,20 @@ push_step(Run *run, const WpRunOptions *options, const WpStep *step, gsize first
 		wp_stream_hole(run->stream, from, step->length, NULL,
 			       step->data ? run->now_ns : WP_NO_TIME);
 		run->sent[from] += step->length;
+		run->ahead = 0;
+		break;
+	case 'x':
+	case 'y':
+		wp_stream_hole(run->stream, from, step->length, &stamp, stamp.time_ns);
+		run->sent[from] += step->length;
 		break;
 	case 'F':
 	case 'G':
+		stamp.offset = run->sent[from];
 		wp_stream_end(run->stream, from, &stamp);
+		break;
+	case 'A':
+		run->ahead = step->length;
 		break;
 	case 'P':
 		run->now_ns += (gint64)step->length * STEP_NS;
@@ -203,8 +221,12 @@ write_seed(const WpRunOptions *options, const WpStep *steps, gsize n_steps)
 	g_byte_array_append(seed, head, sizeof head);
 	for (gsize i = 0; i < n_steps; i++) {
 		const WpStep *step = &steps[i];
-		guint8 what = (guint8)(strchr(kinds, step->what) - kinds);
-		gsize length = MIN(step->length, 65535);
+		if (step->what == 'A')
+			continue;
+		gboolean is_cut = step->what == 'x' || step->what == 'y';
+		guint8 what = (guint8)(is_cut ? 2 + (step->what == 'y')
+					      : strchr(kinds, step->what) - kinds);
+		gsize length = MIN(step->length | is_cut, 65535);
 		guint8 row[3] = { what, (guint8)length, (guint8)(length >> 8) };
 		g_byte_array_append(seed, row, sizeof row);
 		if (what < 2)

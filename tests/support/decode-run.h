@@ -23,7 +23,9 @@
 
 typedef struct {
 	char what; /* C, S: bytes; c, s: a hole of LENGTH bytes, that
-		    * is acknowledged in this step where DATA is not NULL; F, G: FIN of client, server; R: reset;
+		    * is acknowledged in this step where DATA is not NULL; x, y: LENGTH more bytes of
+		    * the packet before, cut off by the snap length; A: the client
+		    * has LENGTH bytes of the server's next hole already; F, G: FIN of client, server; R: reset;
 		    * P: a pause of LENGTH microseconds */
 	const char *data;
 	gsize length;
@@ -56,6 +58,18 @@ typedef struct {
 #define WP_S_HOLE_ACKED(length)                                                                    \
 	{                                                                                          \
 		's', "", length                                                                    \
+	}
+#define WP_C_CUT(length)                                                                           \
+	{                                                                                          \
+		'x', NULL, length                                                                  \
+	}
+#define WP_S_CUT(length)                                                                           \
+	{                                                                                          \
+		'y', NULL, length                                                                  \
+	}
+#define WP_C_AHEAD(length)                                                                         \
+	{                                                                                          \
+		'A', NULL, length                                                                  \
 	}
 #define WP_C_FIN                                                                                   \
 	{                                                                                          \

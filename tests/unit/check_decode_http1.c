@@ -313,7 +313,7 @@ START_TEST(starts_anywhere)
 }
 END_TEST
 
-/* Holes where nothing tells what is missing: no pair across them. (Pieces would move them.) */
+/* Holes in what cannot be followed: pairs only where the positions prove them. (Pieces would move the holes.) */
 static const Row holes[] = {
 	{ "in a chunk's head",
 	  { 0 },
@@ -321,7 +321,21 @@ static const Row holes[] = {
 	    WP_S("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"), WP_S_HOLE(4),
 	    WP_S("b\r\n0\r\n\r\n"), WP_C("GET /b HTTP/1.1\r\n\r\n"),
 	    WP_S("HTTP/1.1 204 -\r\n\r\n") },
-	  "C1 [1,1] http 19 GET /a\nC2 [5,5] http 19 GET /b\nR2 [6,6] http 18 GET /b ok\n" },
+	  "C1 [1,1] http 19 GET /a\nR1 [2,4] http 65 GET /a ok\n"
+	  "C2 [5,5] http 19 GET /b\nR2 [6,6] http 18 GET /b ok\n" },
+	{ "at a chunk's head, to the end",
+	  { 0 },
+	  { WP_C("GET /a HTTP/1.1\r\n\r\n"),
+	    WP_S("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"), WP_S_HOLE(11),
+	    WP_C("GET /b HTTP/1.1\r\n\r\n"), WP_S("HTTP/1.1 204 -\r\n\r\n") },
+	  "C1 [1,1] http 19 GET /a\nC2 [4,4] http 19 GET /b\nR2 [5,5] http 18 GET /b ok\n" },
+	{ "the answer to a HEAD lost, that of a GET seen",
+	  { 0 },
+	  { WP_C("HEAD /a HTTP/1.1\r\n\r\n"), WP_S_HOLE(18), WP_C("GET /b HTTP/1.1\r\n\r\n"),
+	    WP_S("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"), WP_S("abc"),
+	    WP_C("GET /c HTTP/1.1\r\n\r\n"), WP_S("HTTP/1.1 204 -\r\n\r\n") },
+	  "C1 [1,1] http 20 HEAD /a\nC2 [3,3] http 19 GET /b\nR2 [4,5] http 41 GET /b ok\n"
+	  "C3 [6,6] http 19 GET /c\nR3 [7,7] http 18 GET /c ok\n" },
 	{ "a request lost, its answer seen",
 	  { 0 },
 	  { WP_C("GET /a HTTP/1.1\r\n\r\n"), WP_S("HTTP/1.1 204 -\r\n\r\n"), WP_C_HOLE(19),

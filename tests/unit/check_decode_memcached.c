@@ -232,8 +232,38 @@ START_TEST(finds_the_thread)
 	g_autofree char *got = RUN(NULL, steps);
 	ck_assert_str_eq(got, "C1 [1,1] memcached 7 get a\nR1 [2,2] memcached 5 get a ok\n"
 			      "C2 [3,3] memcached 20 set b\nR2 [5,5] memcached 8 set b ok\n"
-			      "C3 [10,10] memcached 7 get d\nR3 [11,11] memcached 5 get d ok\n"
-			      "returns-orphan 1\nresyncs 1\nbytes-skipped 18\n");
+			      "C3 [6,6] memcached 6 get cc\nR3 [9,9] memcached 5 get cc ok\n"
+			      "C4 [10,10] memcached 7 get d\nR4 [11,11] memcached 5 get d ok\n"
+			      "resyncs 1\nbytes-skipped 12\n");
+}
+END_TEST
+
+/* Lines cut by the snap length; one that may have said "noreply" expects nothing. */
+START_TEST(cut_lines)
+{
+	static const WpStep steps[] = {
+		WP_C("get a\r\n"),
+		WP_S("END\r\n"),
+		WP_C("get item:21 item:31"),
+		WP_C_CUT(10),
+		WP_S("VALUE item:21 0 5\r\n"),
+		WP_S_CUT(12),
+		WP_C("set item:31 0 300 17 nor"),
+		WP_C_CUT(30),
+		WP_C("gets item:3"),
+		WP_C_CUT(3),
+		WP_S("VALUE item"),
+		WP_S_CUT(20),
+		WP_C_FIN,
+	};
+	g_autofree char *got = RUN(NULL, steps);
+	ck_assert_str_eq(got, "C1 [1,1] memcached 7 get a\nR1 [2,2] memcached 5 get a ok\n"
+			      "C2 [3,3] memcached 19 get item:{}\n"
+			      "R2 [4,4] memcached 31 get item:{} ok\n"
+			      "M3 [5,5] memcached 24 set item:{} unknown\n"
+			      "C4 [6,6] memcached 11 gets item:{}\n"
+			      "R4 [7,7] memcached 30 gets item:{} unknown\n"
+			      "returns-unread 2\nresyncs 2\nbytes-skipped 10\n");
 }
 END_TEST
 
@@ -303,4 +333,4 @@ START_TEST(detection)
 END_TEST
 
 WP_SUITE("decode-memcached", text_protocol, meta_commands, binary_protocol, datagrams, tokens,
-	 long_data, finds_the_thread, refuses, detection)
+	 long_data, finds_the_thread, cut_lines, refuses, detection)

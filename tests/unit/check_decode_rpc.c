@@ -331,6 +331,27 @@ START_TEST(cut_calls)
 }
 END_TEST
 
+/* Cut before its arguments a call is recognised, at the start of a flow and behind a hole. */
+START_TEST(cut_calls_recognised)
+{
+	static const WpStep steps[] = {
+		WP_C("\x80\0\0\x34" X1 ZERO TWO NFS THREE ONE "\0\0"),
+		WP_C_CUT(26),
+		WP_S(REPLY("\x1c", X1) "\0"),
+		WP_S_CUT(3),
+		WP_C_HOLE(56),
+		WP_C("\x80\0\0\x34" X2 ZERO TWO NFS THREE ONE "\0\0"),
+		WP_C_CUT(26),
+		WP_S(REPLY("\x1c", X2) "\0"),
+		WP_S_CUT(3),
+	};
+	g_autofree char *got = RUN(NULL, steps);
+	ck_assert_str_eq(got, "C1 [1,1] rpc 56 nfs.GETATTR\nR1 [2,2] rpc 32 nfs.GETATTR ok\n"
+			      "C2 [4,4] rpc 56 nfs.GETATTR\nR2 [5,5] rpc 32 nfs.GETATTR ok\n"
+			      "resyncs 1\n");
+}
+END_TEST
+
 /* What cannot be RPC is refused at once, whatever it claims of its length. */
 START_TEST(refuses)
 {
@@ -396,4 +417,4 @@ END_TEST
 
 WP_SUITE("decode-rpc", pairs_by_id, calls_both_ways, fragments, long_messages, datagrams, labels,
 	 operation_numbers, gss, upgrade, lock_results, tokens, finds_the_thread, cut_calls,
-	 refuses, detection)
+	 cut_calls_recognised, refuses, detection)

@@ -58,6 +58,19 @@ static const Row holes[] = {
 	  "C1 [1,1] unknown 2\nR1 [2,2] unknown 2 unknown\nC2 [3,3] unknown 2\n"
 	  "C3 [5,5] unknown 2\nR3 [6,6] unknown 2 unknown\n"
 	  "flows-undecoded 1\ncalls-unanswered 1\nresyncs 1\n" },
+	{ "a lost call, and perhaps some of the return before it",
+	  { 0 },
+	  { WP_C("a1"), WP_S("r1"), WP_C("a2"), WP_S("r2"), WP_C_HOLE(2), WP_S_HOLE(4), WP_S("r3"),
+	    WP_C("a4"), WP_S("r4") },
+	  "C1 [1,1] unknown 2\n"
+	  "R1 [2,2] unknown 2 unknown\n"
+	  "C2 [3,3] unknown 2\n"
+	  "R2 [4,4] unknown 2 unknown cut\n"
+	  "C3 [8,8] unknown 2\n"
+	  "R3 [9,9] unknown 2 unknown\n"
+	  "flows-undecoded 1\n"
+	  "returns-cut 1\n"
+	  "resyncs 2\n" },
 	{ "a lost call",
 	  { 0 },
 	  { WP_C("a1"), WP_S("r1"), WP_C_HOLE(2), WP_S("r2"), WP_C("a3"), WP_S("r3") },
@@ -90,6 +103,92 @@ static const Row unseen_ends[] = {
 	  { .port = 80 },
 	  { WP_C(ASK), WP_S(HEAD "12"), WP_S_HOLE(4), WP_S("78") },
 	  "C1 [1,1] http 19 GET /a\nR1 [2,4] http 46 GET /a ok\n" },
+};
+
+#define HEAD_SEEN  "HTTP/1.1 200 OK\r\nSer"
+#define ERROR_SEEN "HTTP/1.1 503 No\r\nSer"
+
+/* Returns that cannot be read: their packets tell their times, where nothing else may be among them. */
+static const Row unread[] = {
+	{ "cut by the snap length",
+	  { .port = 80 },
+	  { WP_C(ASK), WP_S(HEAD_SEEN), WP_S_CUT(500), WP_S("12345678"), WP_S_CUT(9), WP_C(ASK),
+	    WP_S(ERROR_SEEN), WP_S_CUT(10), WP_S_FIN },
+	  "C1 [1,1] http 19 GET /a\nR1 [2,3] http 537 GET /a ok\n"
+	  "C2 [4,4] http 19 GET /a\nR2 [5,5] http 30 GET /a error\nreturns-unread 2\nresyncs "
+	  "1\nbytes-skipped 14\n" },
+	{ "calls cut as well, the client ends",
+	  { .port = 80 },
+	  { WP_C("GET /bbbbbbbbbbbbbbbbbbb?x"), WP_C_CUT(99), WP_S(HEAD_SEEN), WP_S_CUT(500),
+	    WP_C("GET /c?x"), WP_C_CUT(99), WP_S(HEAD_SEEN), WP_S_CUT(10), WP_C_FIN },
+	  "C1 [1,1] http 26 GET /{}\nR1 [2,2] http 520 GET /{} ok\n"
+	  "C2 [3,3] http 8 GET /c\nR2 [4,4] http 30 GET /c ok\n"
+	  "returns-unread 2\nresyncs 2\nbytes-skipped 6\n" },
+	{ "lost in the middle",
+	  { .port = 80 },
+	  { WP_C(ASK), WP_S(HEAD_SEEN), WP_S_HOLE(500), WP_S("12345678"), WP_C(ASK), WP_S_HOLE(20),
+	    WP_S("12345678"), WP_C_FIN },
+	  "C1 [1,1] http 19 GET /a\n"
+	  "R1 [2,4] http 528 GET /a ok\n"
+	  "C2 [5,5] http 19 GET /a\n"
+	  "R2 [7,7] http 28 GET /a unknown\n"
+	  "returns-unread 2\n"
+	  "bytes-skipped 19\n" },
+	{ "lost at the end",
+	  { .port = 80 },
+	  { WP_C(ASK), WP_S(HEAD_SEEN), WP_S_HOLE(500), WP_C(ASK), WP_S(HEAD_SEEN) },
+	  "C1 [1,1] http 19 GET /a\n"
+	  "C2 [4,4] http 19 GET /a\n"
+	  "calls-unanswered 2\n"
+	  "resyncs 1\n"
+	  "bytes-skipped 3\n" },
+	{ "a call between was lost",
+	  { .port = 80 },
+	  { WP_C(ASK), WP_S(HEAD_SEEN), WP_S_CUT(500), WP_C_HOLE(19), WP_S("12345678"), WP_C(ASK) },
+	  "C1 [1,1] http 19 GET /a\n"
+	  "C2 [5,5] http 19 GET /a\n"
+	  "calls-unanswered 2\n"
+	  "resyncs 1\n"
+	  "bytes-skipped 11\n" },
+	{ "calls ahead of returns",
+	  { .port = 80 },
+	  { WP_C(ASK), WP_C(ASK), WP_S(HEAD_SEEN), WP_S_CUT(500), WP_C(ASK), WP_S(HEAD_SEEN),
+	    WP_S_CUT(500), WP_S_FIN },
+	  "C1 [1,1] http 19 GET /a\n"
+	  "C2 [2,2] http 19 GET /a\n"
+	  "C3 [4,4] http 19 GET /a\n"
+	  "calls-unanswered 3\n"
+	  "resyncs 1\n"
+	  "bytes-skipped 6\n" },
+	{ "the next call came before the hole was known",
+	  { .port = 80, .is_midstream = TRUE },
+	  { WP_C(ASK), WP_C_AHEAD(99), WP_C(ASK), WP_S_HOLE(99), WP_S(HEAD_SEEN), WP_S_CUT(50),
+	    WP_C(ASK) },
+	  "C1 [1,1] http 19 GET /a\n"
+	  "C2 [3,3] http 19 GET /a\n"
+	  "C3 [6,6] http 19 GET /a\n"
+	  "calls-unanswered 3\n"
+	  "resyncs 1\n"
+	  "bytes-skipped 3\n" },
+	{ "all could be read",
+	  { .port = 80 },
+	  { WP_C(ASK), WP_S(HEAD "1234"), WP_C(ASK), WP_S("5678"), WP_S(HEAD "12345678"),
+	    WP_S_FIN },
+	  "C1 [1,1] http 19 GET /a\nR1 [2,4] http 46 GET /a ok\n"
+	  "C2 [3,3] http 19 GET /a\nR2 [5,5] http 46 GET /a ok\n" },
+	{ "no protocol",
+	  { 0 },
+	  { WP_C("a1"), WP_S("r1"), WP_S_CUT(7), WP_C("a2"), WP_C_CUT(8), WP_S("r2"), WP_S_CUT(7),
+	    WP_C("a3"), WP_S("r3") },
+	  "C1 [1,1] unknown 2\n"
+	  "R1 [2,2] unknown 9 unknown\n"
+	  "C2 [3,3] unknown 2\n"
+	  "R2 [4,4] unknown 9 unknown\n"
+	  "C3 [5,5] unknown 2\n"
+	  "R3 [6,6] unknown 2 unknown\n"
+	  "flows-undecoded 1\n"
+	  "returns-unread 2\n"
+	  "resyncs 3\n" },
 };
 
 #define HELLO_1_2                                                                                  \
@@ -160,6 +259,12 @@ START_TEST(around_ends)
 }
 END_TEST
 
+START_TEST(unread_returns)
+{
+	check_rows(unread, G_N_ELEMENTS(unread), FALSE);
+}
+END_TEST
+
 START_TEST(tls_records)
 {
 	check_rows(tls, G_N_ELEMENTS(tls), TRUE);
@@ -172,4 +277,5 @@ START_TEST(opaque_protocols)
 }
 END_TEST
 
-WP_SUITE("stream", by_turns, around_holes, around_ends, tls_records, opaque_protocols)
+WP_SUITE("stream", by_turns, around_holes, around_ends, unread_returns, tls_records,
+	 opaque_protocols)

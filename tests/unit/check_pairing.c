@@ -1,0 +1,135 @@
+/*
+ * Pairing in order, as rows: what comes, and what is paired. "C 5": a call that begins when the client
+ * had 5 bytes of the server; "R 5": a return that begins with byte 5 of the server; "?" instead of the
+ * number: not known; "C 5-9": the call ends with byte 9; "R 5-9": nine bytes of the client had come to
+ * the server; "lost C", "lost R": bytes are missing there. Calls are numbered from 1.
+ */
+#include "capture/pairing.h"
+
+#include <string.h>
+
+#include "tests/support/suite.h"
+
+typedef struct {
+	const char *name;
+	const char *steps;
+	const char *expected; /* for each R the number of its call, "-" an orphan, "?" unsure */
+} Row;
+
+static guint64
+offset_of(const char *word)
+{
+	return *word == '?' ? WP_NO_OFFSET : g_ascii_strtoull(word, NULL, 10);
+}
+
+/* Behind the dash, or OTHERWISE. */
+static guint64
+second_of(const char *word, guint64 otherwise)
+{
+	const char *dash = strchr(word, '-');
+	return dash ? g_ascii_strtoull(dash + 1, NULL, 10) : otherwise;
+}
+
+static char
+match(WpPairing *pairing, const char *word)
+{
+	WpMessage message = { .kind = WP_KIND_RETURN,
+			      .begin.offset = offset_of(word),
+			      .begin.peer = second_of(word, WP_NO_OFFSET) };
+	guint before;
+	int found = wp_pairing_match_order(pairing, &message, &before);
+	if (found < 0)
+		return found == WP_PAIRING_ORPHAN ? '-' : '?';
+	char number = (char)('0' + pairing->calls[found].ref);
+	for (guint i = 0; i <= before; i++)
+		wp_pairing_remove(pairing, 0);
+	return number;
+}
+
+static char *
+run(const char *text)
+{
+	WpPairing pairing = { 0 };
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+	GString *out = g_string_new(NULL);
+	WpCallRef ref = 0;
+
+	for (char **word = words; *word; word += 2) {
+		if (strcmp(word[0], "C") == 0) {
+			WpMessage call = { .begin.peer = offset_of(word[1]),
+					   .end.offset = second_of(word[1], 0) };
+			wp_pairing_add(&pairing, &call, ++ref);
+		} else if (strcmp(word[0], "R") == 0) {
+			g_string_append_c(out, match(&pairing, word[1]));
+		} else if (*word[1] == 'C') {
+			wp_pairing_hole_in_calls(&pairing);
+		} else {
+			wp_pairing_hole_in_returns(&pairing);
+		}
+	}
+	wp_pairing_clear(&pairing);
+	return g_string_free(out, FALSE);
+}
+
+START_TEST(in_order)
+{
+	static const Row rows[] = {
+		{ "one by one", "C 0 R 0 C 9 R 9", "12" },
+		{ "pipelined", "C 0 C 0 C 0 R 0 R 9 R 18", "123" },
+		{ "positions count around holes alone", "C ? R ? C ? R 9", "12" },
+		{ "a lost return", "C 0 lost R C 9 R 9", "2" },
+		{ "a lost call", "C 0 R 0 lost C R 9 C 18 R 18", "1-2" },
+		{ "a lost call, whose return comes late", "lost C C 9 R 0 R 9", "?1" },
+		{ "a lost call, whose return comes behind the next call",
+		  "C 0-7 R 0-8 lost C C 9-27 R 9-18 R 18-28", "1??" },
+		{ "a lost return, another call", "C 0-7 lost R C 9-17 R 9-18", "2" },
+		{ "a lost return among calls ahead of returns",
+		  "C 0 C 0 lost R C 9 R 9 R 18 C 27 R 27", "??4" },
+		{ "after a hole, without positions", "lost R C ? R 0", "?" },
+		{ "a return before its call", "R 0 C 0 C 9 R 9 C 18 R 18", "-23" },
+		{ "a return before its call, over UDP", "R ? C ? R ?", "-1" },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *got = run(rows[i].steps);
+		ck_assert_msg(strcmp(got, rows[i].expected) == 0, "%s: %s", rows[i].name, got);
+	}
+}
+END_TEST
+
+/*
+ * Ids that are used again: where calls may be missing after its own, a return must also begin where that
+ * of its call would. Where none are, a hole in the return itself does not matter.
+ */
+START_TEST(reused_ids)
+{
+	static const struct {
+		const char *hole;
+		guint64 offset;
+		int found;
+	} rows[] = {
+		{ "", 5, 0 },
+		{ "R", 5, 0 },
+		{ "R", 9, 0 },
+		{ "C", 5, 0 },
+		{ "C", 9, WP_PAIRING_UNSURE },
+		{ "C", WP_NO_OFFSET, WP_PAIRING_UNSURE },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const WpMessage call = { .callid = 1, .begin.peer = 5 };
+		WpMessage message = { .callid = 1,
+				      .begin.offset = rows[i].offset,
+				      .begin.peer = WP_NO_OFFSET };
+		WpPairing pairing = { 0 };
+		wp_pairing_add(&pairing, &call, 1);
+		if (*rows[i].hole == 'C')
+			wp_pairing_hole_in_calls(&pairing);
+		else if (*rows[i].hole)
+			wp_pairing_hole_in_returns(&pairing);
+		ck_assert_int_eq(wp_pairing_match_reused(&pairing, &message), rows[i].found);
+		message.callid = 2;
+		ck_assert_int_eq(wp_pairing_match_reused(&pairing, &message), WP_PAIRING_ORPHAN);
+		wp_pairing_clear(&pairing);
+	}
+}
+END_TEST
+WP_SUITE("pairing", in_order, reused_ids)
