@@ -57,6 +57,7 @@
 	X(MESSAGES, "messages", INFO, "one-way messages")                                          \
 	X(RETURNS_ORPHAN, "returns-orphan", LOSS, "returns whose call was not seen")               \
 	X(RETURNS_UNSURE, "returns-unsure", LOSS, "returns not paired because of a hole")          \
+	X(RETURNS_EARLY, "returns-early", NOTE, "returns captured before their call")              \
 	X(RETURNS_UNREAD, "returns-unread", NOTE, "returns timed by their packets, not read")      \
 	X(RETURNS_CUT, "returns-cut", LOSS, "returns whose end was not seen")                      \
 	X(CALLS_OPEN, "calls-open", NOTE, "calls still open at the end")                           \

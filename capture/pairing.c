@@ -1,4 +1,7 @@
-/* Pending calls in an array, oldest first: a flow has few of them at any time. */
+/*
+ * Pending calls in an array, oldest first: a flow has few of them at any time, but thousands where one of
+ * its directions is missing.
+ */
 #include "capture/pairing.h"
 
 #include <string.h>
@@ -11,7 +14,9 @@
 void
 wp_pairing_clear(WpPairing *pairing)
 {
-	g_free(pairing->calls);
+	WpPending *places = pairing->calls ? pairing->calls - pairing->n_gone : NULL;
+	if (places != &pairing->first)
+		g_free(places);
 	memset(pairing, 0, sizeof *pairing);
 }
 
@@ -38,6 +43,28 @@ wp_pairing_lost_calls(WpPairing *pairing)
 		pairing->calls[i].is_followed = TRUE;
 }
 
+static void
+make_room(WpPairing *pairing)
+{
+	WpPending *places = pairing->calls ? pairing->calls - pairing->n_gone : NULL;
+
+	if (pairing->n_allocated == 0) {
+		pairing->calls = &pairing->first;
+		pairing->n_allocated = 1;
+		return;
+	}
+	if (pairing->n_gone < pairing->n) {
+		pairing->n_allocated = MAX(FIRST_CALLS, pairing->n_allocated * 2);
+		WpPending *old = places == &pairing->first ? NULL : places;
+		places = g_renew(WpPending, old, pairing->n_allocated);
+		if (!old)
+			places[0] = pairing->first;
+	}
+	memmove(places, places + pairing->n_gone, pairing->n * sizeof *places);
+	pairing->calls = places;
+	pairing->n_gone = 0;
+}
+
 /* From here on all that is outstanding is pending. */
 static void
 begin_anew(WpPairing *pairing)
@@ -61,10 +88,8 @@ is_clear(const WpPairing *pairing, gint64 now_ns)
 WpPending *
 wp_pairing_add(WpPairing *pairing, const WpMessage *call, WpCallRef ref)
 {
-	if (pairing->n == pairing->n_allocated) {
-		pairing->n_allocated = MAX(FIRST_CALLS, pairing->n_allocated * 2);
-		pairing->calls = g_renew(WpPending, pairing->calls, pairing->n_allocated);
-	}
+	if (pairing->n_gone + pairing->n == pairing->n_allocated)
+		make_room(pairing);
 	guint n_looked = call->begin.peer == WP_NO_OFFSET ? 0 : MIN(pairing->n, LOOK_BACK);
 	for (guint i = 0; i < n_looked; i++)
 		pairing->is_ahead |= pairing->calls[pairing->n - 1 - i].peer == call->begin.peer;
@@ -164,6 +189,16 @@ void
 wp_pairing_remove(WpPairing *pairing, guint index)
 {
 	pairing->n--;
-	memmove(&pairing->calls[index], &pairing->calls[index + 1],
-		(pairing->n - index) * sizeof pairing->calls[0]);
+	if (index > 0) {
+		memmove(&pairing->calls[index], &pairing->calls[index + 1],
+			(pairing->n - index) * sizeof pairing->calls[0]);
+		return;
+	}
+	/* The oldest goes nearly always; of thousands, the others are not moved for it. */
+	pairing->calls++;
+	pairing->n_gone++;
+	if (pairing->n == 0) {
+		pairing->calls -= pairing->n_gone;
+		pairing->n_gone = 0;
+	}
 }

@@ -41,8 +41,9 @@ typedef struct {
 } WpPending;
 
 typedef struct {
-	WpPending *calls; /* oldest first */
+	WpPending *calls; /* oldest first; NULL, or within first or what is allocated */
 	guint n;
+	guint n_gone; /* free places before them */
 	guint n_allocated;
 	gboolean hole_in_calls;   /* since the last call */
 	gboolean hole_in_returns; /* since the last return was paired */
@@ -53,6 +54,7 @@ typedef struct {
 	guint n_unsure;        /* returns that were not paired, since then */
 	gint64 last_ns;        /* of the last call or return */
 	gint64 longest_ns;     /* latency of a call that was answered */
+	WpPending first;       /* there is seldom another; so it may not be moved once used */
 } WpPairing;
 
 void wp_pairing_clear(WpPairing *pairing);

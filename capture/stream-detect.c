@@ -16,19 +16,30 @@
 #define MAX_HELD_UDP 4
 
 void
+wp_stream_free_held(WpStream *stream)
+{
+	for (int i = 0; i < 2; i++) {
+		g_free(stream->held_bytes[i].own);
+		stream->held_bytes[i] = (WpHeldBytes){ 0 };
+	}
+	if (stream->held != &stream->first_held)
+		g_free(stream->held);
+	stream->held = NULL;
+	stream->n_held = stream->held_allocated = 0;
+}
+
+void
 wp_stream_drop_held(WpStream *stream)
 {
 	for (int i = 0; i < 2; i++) {
-		GByteArray *bytes = stream->held_bytes[i];
-		if (!bytes)
+		gsize length = stream->held_bytes[i].length;
+		if (length == 0)
 			continue;
-		wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, bytes->len);
-		stream->sides[i].offset += bytes->len;
-		g_clear_pointer(&stream->held_bytes[i], g_byte_array_unref);
+		wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, length);
+		stream->sides[i].offset += length;
 		stream->turn_at[i] = 0;
 	}
-	g_clear_pointer(&stream->held, g_free);
-	stream->n_held = stream->held_allocated = 0;
+	wp_stream_free_held(stream);
 	stream->n_turns = 0;
 	stream->has_turn = FALSE;
 	stream->info.from_start = FALSE;
@@ -37,7 +48,7 @@ wp_stream_drop_held(WpStream *stream)
 static gsize
 held_length(const WpStream *stream, WpDirection from)
 {
-	return stream->held_bytes[from] ? stream->held_bytes[from]->len : 0;
+	return stream->held_bytes[from].length;
 }
 
 /* Every exchange of a flow seen from its start, and every datagram, counts from the first byte. */
@@ -73,9 +84,9 @@ view(const WpStream *stream, WpDirection from, WpDirection client)
 	gsize start = view_start(stream, from, client), length = held_length(stream, from);
 	if (stream->info.is_udp)
 		length = first_datagram(stream, from);
-	if (!stream->held_bytes[from] || length <= start)
+	if (length <= start)
 		return wp_bytes((const guint8 *)"", 0);
-	return wp_bytes(stream->held_bytes[from]->data + start, length - start);
+	return wp_bytes(stream->held_bytes[from].data + start, length - start);
 }
 
 static WpDetection
@@ -99,18 +110,13 @@ detect_as(const WpStream *stream, WpDirection client, gboolean final)
 static void
 feed_held(WpStream *stream, const gsize start[2])
 {
-	g_autofree WpHeld *held = g_steal_pointer(&stream->held);
-	g_autoptr(GByteArray) of_client = g_steal_pointer(&stream->held_bytes[0]);
-	g_autoptr(GByteArray) of_server = g_steal_pointer(&stream->held_bytes[1]);
-	guint n_held = stream->n_held;
+	const WpHeld *held = stream->held;
 	gsize at[2] = { 0, 0 };
 
-	stream->n_held = stream->held_allocated = 0;
-	for (guint i = 0; i < n_held; i++) {
+	for (guint i = 0; i < stream->n_held; i++) {
 		WpDirection from = held[i].from;
 		WpDirection to_side = stream->is_swapped ? !from : from;
-		const guint8 *data = (from == WP_FROM_CLIENT ? of_client : of_server)->data;
-		data += at[from];
+		const guint8 *data = stream->held_bytes[from].data + at[from];
 		gsize skipped = start[from] > at[from] ? start[from] - at[from] : 0;
 		skipped = MIN(skipped, held[i].length);
 		at[from] += held[i].length;
@@ -125,6 +131,7 @@ feed_held(WpStream *stream, const gsize start[2])
 			wp_stream_feed(stream, to_side, data + skipped, held[i].length - skipped,
 				       &held[i].stamp);
 	}
+	wp_stream_free_held(stream);
 }
 
 static void
@@ -135,6 +142,7 @@ take_decoder(WpStream *stream, const WpDecoder *decoder, WpDirection client)
 	if (decoder != &wp_decoder_generic)
 		for (int i = 0; i < 2; i++)
 			start[i] = view_start(stream, i, client);
+	g_assert(!stream->sides[0].pieces && !stream->sides[1].pieces); /* may be moved */
 	if (client == WP_FROM_SERVER) {
 		WpSide side = stream->sides[0];
 		stream->sides[0] = stream->sides[1];
@@ -178,23 +186,62 @@ note_turn(WpStream *stream, WpDirection from)
 	stream->n_turns++;
 }
 
+static void
+grow_held(WpStream *stream)
+{
+	if (stream->held_allocated == 0) {
+		stream->held = &stream->first_held;
+		stream->held_allocated = 1;
+		return;
+	}
+	stream->held_allocated *= 4;
+	if (stream->held != &stream->first_held) {
+		stream->held = g_renew(WpHeld, stream->held, stream->held_allocated);
+		return;
+	}
+	stream->held = g_new(WpHeld, stream->held_allocated);
+	stream->held[0] = stream->first_held;
+}
+
+static void
+add_held(WpStream *stream, const WpHeld *held)
+{
+	if (stream->n_held == stream->held_allocated)
+		grow_held(stream);
+	stream->held[stream->n_held++] = *held;
+}
+
+/* Puts DATA behind what there is of our own. */
+static void
+own_bytes(WpHeldBytes *bytes, const guint8 *data, gsize length)
+{
+	gsize before = bytes->own ? bytes->length : 0;
+	if (before + length > bytes->allocated) {
+		bytes->allocated = MAX(before + length, bytes->allocated * 2);
+		bytes->own = g_realloc(bytes->own, bytes->allocated);
+	}
+	memcpy(bytes->own + before, data, length);
+	bytes->data = bytes->own;
+	bytes->length = before + length;
+}
+
 void
 wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
 	       gsize wire_length, const WpStamp *stamp)
 {
 	note_turn(stream, from);
-	if (stream->n_held == stream->held_allocated) {
-		stream->held_allocated = MAX(4, stream->held_allocated * 2);
-		stream->held = g_renew(WpHeld, stream->held, stream->held_allocated);
-	}
-	stream->held[stream->n_held++] = (WpHeld){ from, length, wire_length, *stamp };
-	if (!stream->held_bytes[from])
-		stream->held_bytes[from] = g_byte_array_new();
-	g_byte_array_append(stream->held_bytes[from], data, (guint)length);
+	WpHeldBytes *bytes = &stream->held_bytes[from];
+	add_held(stream, &(WpHeld){ from, length, wire_length, *stamp });
+	if (bytes->own)
+		own_bytes(bytes, data, length);
+	else
+		*bytes = (WpHeldBytes){ .data = data, .length = length };
 	gboolean final = stream->n_held >= (stream->info.is_udp ? MAX_HELD_UDP : MAX_HELD) ||
 			 stream->n_turns > MAX_TURNS ||
 			 held_length(stream, from) >= WP_STREAM_UNDECIDED_MAX;
 	wp_stream_decide(stream, FALSE);
 	if (final && !stream->decoder)
 		wp_stream_decide(stream, TRUE);
+	if (bytes->length > 0 && !bytes->own)
+		own_bytes(bytes, data, length); /* before the packet's bytes go */
 }

@@ -136,6 +136,11 @@ answer_call(WpStream *stream, WpDirection from, guint index, const WpMessage *me
 	const WpPending *call = &pairing->calls[index];
 	WpRecord record = make_record(stream, !from, message, WP_KIND_RETURN);
 	record.marks |= call->marks;
+	if (record.begin_ns < call->begin_ns) {
+		record.begin_ns = call->begin_ns;
+		record.end_ns = MAX(record.end_ns, call->begin_ns);
+		wp_stream_count(stream, !from, WP_COUNT_RETURNS_EARLY, 1);
+	}
 	if (message->is_cut) {
 		record.marks |= WP_MARK_CUT;
 		record.end_ns = record.begin_ns;
@@ -155,6 +160,12 @@ emit_return(WpStream *stream, WpDirection from, const WpMessage *message)
 	WpPairing *pairing = &stream->pairings[!from];
 	guint before = 0;
 	int found = match(stream->decoder, pairing, message, &before);
+	gboolean may_wait = stream->info.is_udp && stream->decoder->by_callid && !stream->is_replay;
+	if (found == WP_PAIRING_ORPHAN && may_wait) {
+		stream->has_orphan = TRUE;
+		stream->orphan_callid = message->callid;
+		return;
+	}
 	if (found < 0) {
 		wp_stream_count(stream, from,
 				found == WP_PAIRING_UNSURE ? WP_COUNT_RETURNS_UNSURE

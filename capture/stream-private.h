@@ -24,9 +24,10 @@ typedef struct {
 	gsize n_unread;
 	guint8 *kept; /* owns the unread bytes between packets */
 	gsize kept_allocated;
-	WpPiece *pieces;
+	WpPiece *pieces; /* NULL, first_piece, or allocated */
 	guint n_pieces;
 	guint pieces_allocated;
+	WpPiece first_piece;     /* there is seldom another */
 	guint64 offset;          /* of the first unread byte */
 	guint64 skip;            /* bytes of the current unit that have not come yet */
 	WpMessage *unit_message; /* what the rest of that unit belongs to; may be NULL */
@@ -59,6 +60,17 @@ typedef struct {
 	guint8 status;       /* of a return that begins it, as far as it was read */
 	guint32 label;
 } WpSpell;
+/* The bytes of one side's packets: those of the packet at hand where it is the first, else our own. */
+typedef struct {
+	const guint8 *data;
+	gsize length;
+	guint8 *own; /* data, where it is allocated */
+	gsize allocated;
+} WpHeldBytes;
+
+/* A datagram that waits for its call. */
+typedef struct WpEarly WpEarly;
+
 struct WpDecodeContext {
 	WpStream *stream;
 };
@@ -88,12 +100,19 @@ struct WpStream {
 	guint64 fins[2];       /* where that direction ended; WP_NO_OFFSET = not yet */
 	guint64 fin_peers[2];  /* what it had acknowledged then */
 
+	WpEarly *early; /* oldest first */
+	guint n_early;
+	gsize early_bytes;
+	gboolean has_orphan; /* the datagram at hand is a return without a call, of this id */
+	guint64 orphan_callid;
+	gboolean is_replay; /* it is one that had waited */
 
 	/* While undecided: what has come, and where each side's last turn begins. */
-	WpHeld *held;
+	WpHeld *held; /* NULL, &first_held, or allocated */
 	guint n_held;
 	guint held_allocated;
-	GByteArray *held_bytes[2]; /* by info's direction */
+	WpHeld first_held;         /* nearly always the only one */
+	WpHeldBytes held_bytes[2]; /* by info's direction */
 	gsize turn_at[2];
 	gboolean has_turn;
 	WpDirection turn;
@@ -112,6 +131,14 @@ void wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsiz
 		    gsize wire_length, const WpStamp *stamp);
 void wp_stream_decide(WpStream *stream, gboolean final);
 void wp_stream_drop_held(WpStream *stream);
+void wp_stream_free_held(WpStream *stream);
+
+/* stream-early.c: keeps a datagram of FROM; feeds those of FROM whose call has come; gives all up. */
+void wp_stream_keep_early(WpStream *stream, WpDirection from, WpBytes datagram, gsize wire_length,
+			  const WpStamp *stamp);
+void wp_stream_feed_early(WpStream *stream, WpDirection from);
+void wp_stream_drop_early(WpStream *stream);
+
 /*
  * stream-spells.c. LENGTH bytes of FROM at OFFSET passed, with STAMP where they were captured, or cut by
  * the snap length; the decoder loses the thread of FROM. Then: before a call or message NEXT of FROM, and

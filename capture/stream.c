@@ -60,12 +60,14 @@ wp_stream_free(WpStream *stream)
 		return;
 	drop_state(stream);
 	wp_stream_drop_held(stream);
+	wp_stream_drop_early(stream);
 	for (int i = 0; i < 2; i++) {
 		g_free(stream->sides[i].kept);
-		g_free(stream->sides[i].pieces);
+		if (stream->sides[i].pieces != &stream->sides[i].first_piece)
+			g_free(stream->sides[i].pieces);
 		wp_pairing_clear(&stream->pairings[i]);
 	}
-	g_free(stream->held);
+	wp_stream_free_held(stream);
 	g_free(stream);
 }
 
@@ -85,13 +87,14 @@ gsize
 wp_stream_memory(const WpStream *stream)
 {
 	gsize n = sizeof *stream + stream->held_allocated * sizeof *stream->held;
+	n += stream->early_bytes;
 	if (stream->decoder)
 		n += stream->decoder->state_size;
 	for (int i = 0; i < 2; i++) {
 		const WpSide *side = &stream->sides[i];
 		n += side->kept_allocated + side->pieces_allocated * sizeof *side->pieces;
 		n += stream->pairings[i].n_allocated * sizeof *stream->pairings[i].calls;
-		n += stream->held_bytes[i] ? stream->held_bytes[i]->len : 0;
+		n += stream->held_bytes[i].allocated;
 	}
 	return n;
 }
@@ -115,12 +118,27 @@ wp_stream_set_decoder(WpStream *stream, const WpDecoder *decoder)
 /* --- unread bytes and their stamps --- */
 
 static void
+grow_pieces(WpSide *side)
+{
+	if (side->pieces_allocated == 0) {
+		side->pieces = &side->first_piece;
+		side->pieces_allocated = 1;
+		return;
+	}
+	side->pieces_allocated *= 4;
+	if (side->pieces != &side->first_piece) {
+		side->pieces = g_renew(WpPiece, side->pieces, side->pieces_allocated);
+		return;
+	}
+	side->pieces = g_new(WpPiece, side->pieces_allocated);
+	side->pieces[0] = side->first_piece;
+}
+
+static void
 add_piece(WpSide *side, guint64 end, const WpStamp *stamp)
 {
-	if (side->n_pieces == side->pieces_allocated) {
-		side->pieces_allocated = MAX(2, side->pieces_allocated * 2);
-		side->pieces = g_renew(WpPiece, side->pieces, side->pieces_allocated);
-	}
+	if (side->n_pieces == side->pieces_allocated)
+		grow_pieces(side);
 	side->pieces[side->n_pieces++] = (WpPiece){ end, *stamp };
 }
 
@@ -518,6 +536,7 @@ wp_stream_feed_datagram(WpStream *stream, WpDirection from, const guint8 *data, 
 	append(side, data, length, stamp);
 	stream->now_ns = stamp->time_ns;
 	stream->is_cut = length < wire_length;
+	stream->has_orphan = FALSE;
 	WpDecodeStatus status = stream->decoder->decode(stream->state, &stream->context, from,
 							wp_bytes(data, length), &unit);
 	if (status == WP_DECODE_OK) {
@@ -529,6 +548,10 @@ wp_stream_feed_datagram(WpStream *stream, WpDirection from, const guint8 *data, 
 	}
 	stream->is_cut = FALSE;
 	keep_rest(side);
+	if (stream->has_orphan)
+		wp_stream_keep_early(stream, from, wp_bytes(data, length), wire_length, stamp);
+	else if (stream->early && !stream->is_replay)
+		wp_stream_feed_early(stream, !from);
 }
 
 void
@@ -604,5 +627,6 @@ wp_stream_finish(WpStream *stream, WpFinish how, const WpStamp *stamp)
 				wp_stream_emit(stream, open);
 		}
 	}
+	wp_stream_drop_early(stream);
 	wp_stream_close_calls(stream, how, stamp);
 }

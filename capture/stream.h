@@ -24,6 +24,9 @@
 /* Bytes kept for one direction while the protocol is not yet known. */
 #define WP_STREAM_UNDECIDED_MAX (8 * 1024)
 
+/* Replies over UDP that wait for their call, in one flow; the oldest goes as an orphan. */
+#define WP_STREAM_MAX_EARLY 16
+
 typedef struct WpStream WpStream;
 
 /* What all streams of a capture share. Borrowed; must outlive the streams. */

@@ -131,6 +131,55 @@ START_TEST(datagrams)
 }
 END_TEST
 
+#define GETATTR_UDP(xid)   xid ZERO TWO NFS THREE ONE NONE NONE HANDLE
+#define REPLY_UDP(xid, is) xid ONE ZERO NONE ZERO is
+
+/* A mirror's skewed clock shows the reply first: it waits for its call, which also tells its status. */
+START_TEST(reply_before_call)
+{
+	WpRunOptions options = { .is_udp = TRUE };
+	static const WpStep steps[] = {
+		WP_S(REPLY_UDP(X2, ZERO)),       /* its call was lost */
+		WP_S(REPLY_UDP(X1, "\0\0\0\2")), /* NFS3ERR_NOENT */
+		WP_PAUSE(900),
+		WP_C(GETATTR_UDP(X1)),
+		WP_PAUSE(30000),
+		WP_C(GETATTR_UDP(X2)), /* so much later it asks anew */
+		WP_S(REPLY_UDP(X3, ZERO)),
+	};
+	g_autofree char *got = RUN(&options, steps);
+	ck_assert_str_eq(got, "C1 [904,904] rpc 52 nfs.GETATTR\n"
+			      "R1 [904,904] rpc 28 nfs.GETATTR error\n"
+			      "C2 [30906,30906] rpc 52 nfs.GETATTR\n"
+			      "returns-orphan 2\nreturns-early 1\ncalls-open 1\n");
+}
+END_TEST
+
+/* No more than so many replies wait, the latest ones. */
+START_TEST(many_replies_before_calls)
+{
+	WpRunOptions options = { .is_udp = TRUE };
+	WpStep steps[WP_STREAM_MAX_EARLY + 3];
+	char replies[WP_STREAM_MAX_EARLY + 1][28];
+	for (gsize i = 0; i < G_N_ELEMENTS(replies); i++) {
+		memcpy(replies[i], REPLY_UDP(X1, ZERO), sizeof replies[i]);
+		replies[i][3] = (char)i;
+		steps[i] = (WpStep)WP_S_BYTES(replies[i], sizeof replies[i]);
+	}
+	steps[WP_STREAM_MAX_EARLY + 1] = (WpStep)WP_C(GETATTR_UDP("\xaa\0\0\0"));
+	steps[WP_STREAM_MAX_EARLY + 2] = (WpStep)WP_C(GETATTR_UDP(X1));
+	g_autofree char *got = RUN(&options, steps);
+	g_autofree char *expected = g_strdup_printf(
+		"C1 [%d,%d] rpc 52 nfs.GETATTR\nC2 [%d,%d] rpc 52 nfs.GETATTR\n"
+		"R2 [%d,%d] rpc 28 nfs.GETATTR ok\n"
+		"returns-orphan %d\nreturns-early 1\ncalls-open 1\n",
+		WP_STREAM_MAX_EARLY + 2, WP_STREAM_MAX_EARLY + 2, WP_STREAM_MAX_EARLY + 3,
+		WP_STREAM_MAX_EARLY + 3, WP_STREAM_MAX_EARLY + 3, WP_STREAM_MAX_EARLY + 3,
+		WP_STREAM_MAX_EARLY);
+	ck_assert_str_eq(got, expected);
+}
+END_TEST
+
 /* Program, version, procedure and arguments (40 bytes of header are before them). */
 START_TEST(labels)
 {
@@ -415,6 +464,7 @@ START_TEST(detection)
 }
 END_TEST
 
-WP_SUITE("decode-rpc", pairs_by_id, calls_both_ways, fragments, long_messages, datagrams, labels,
-	 operation_numbers, gss, upgrade, lock_results, tokens, finds_the_thread, cut_calls,
-	 cut_calls_recognised, refuses, detection)
+WP_SUITE("decode-rpc", pairs_by_id, calls_both_ways, fragments, long_messages, datagrams,
+	 reply_before_call, many_replies_before_calls, labels, operation_numbers, gss, upgrade,
+	 lock_results, tokens, finds_the_thread, cut_calls, cut_calls_recognised, refuses,
+	 detection)

@@ -132,4 +132,39 @@ START_TEST(reused_ids)
 	}
 }
 END_TEST
-WP_SUITE("pairing", in_order, reused_ids)
+
+/* Thousands of calls, taken from the front, the middle and the back, stay in their order. */
+START_TEST(many)
+{
+	WpPairing pairing = { 0 };
+	g_autoptr(GArray) model = g_array_new(FALSE, FALSE, sizeof(WpCallRef));
+	guint64 state = 1;
+
+	for (WpCallRef ref = 0; ref < 100000; ref++) {
+		state = state * G_GUINT64_CONSTANT(6364136223846793005) + 1442695040888963407;
+		gboolean is_filling = ref / 10000 % 2 == 0;
+		WpMessage call = { .callid = ref, .begin.peer = ref };
+		wp_pairing_add(&pairing, &call, ref);
+		g_array_append_val(model, ref);
+		for (guint i = 0; i < (is_filling ? ref % 2 : 2) && model->len; i++) {
+			guint at = state >> 60 ? 0 : (guint)((state >> 20) % model->len);
+			wp_pairing_remove(&pairing, at);
+			g_array_remove_index(model, at);
+		}
+		ck_assert_uint_eq(pairing.n, model->len);
+		for (guint i = 0; i < model->len; i += 1 + (guint)(state >> 40) % 999)
+			ck_assert_uint_eq(pairing.calls[i].ref, g_array_index(model, WpCallRef, i));
+	}
+	ck_assert(!pairing.is_ahead);
+	/* Nothing grows where as much goes as comes. */
+	guint allocated = pairing.n_allocated;
+	for (WpCallRef ref = 0; ref < 100000; ref++) {
+		wp_pairing_add(&pairing, &(WpMessage){ .begin.peer = ref }, ref);
+		wp_pairing_remove(&pairing, 0);
+	}
+	ck_assert_uint_eq(pairing.n_allocated, allocated);
+	wp_pairing_clear(&pairing);
+}
+END_TEST
+
+WP_SUITE("pairing", in_order, reused_ids, many)

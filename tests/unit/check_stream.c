@@ -99,6 +99,10 @@ static const Row unseen_ends[] = {
 	  { WP_C(ASK), WP_S(HEAD "1234"), WP_S_HOLE(4), WP_C(ASK), WP_S(HEAD "12345678") },
 	  "C1 [1,1] http 19 GET /a\nR1 [2,2] http 46 GET /a ok cut\n"
 	  "C2 [4,4] http 19 GET /a\nR2 [5,5] http 46 GET /a ok\nreturns-cut 1\n" },
+	{ "a return captured before its call",
+	  { .port = 80 },
+	  { WP_C(ASK), WP_PAUSE((gsize)-4), WP_S(HEAD "12345678") },
+	  "C1 [1,1] http 19 GET /a\nR1 [1,1] http 46 GET /a ok\nreturns-early 1\n" },
 	{ "bytes behind the hole",
 	  { .port = 80 },
 	  { WP_C(ASK), WP_S(HEAD "12"), WP_S_HOLE(4), WP_S("78") },
