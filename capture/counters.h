@@ -64,6 +64,9 @@
 	X(CALLS_RESET, "calls-reset", NOTE, "calls whose flow was reset")                          \
 	X(CALLS_UNANSWERED, "calls-unanswered", LOSS, "calls whose return was not seen")           \
 	X(CALLS_EVICTED, "calls-evicted", LOSS, "open calls forgotten for want of room")           \
+	X(CALLS_SKIPPED, "calls-skipped", LOSS,                                                    \
+	  "calls not followed: too many at a time in a flow")                                      \
+	X(STATEMENTS_FORGOTTEN, "statements-forgotten", NOTE, "prepared statements forgotten")     \
 	X(CALLS_REPEATED, "calls-repeated", NOTE, "calls sent again under the same id")            \
 	X(RESYNCS, "resyncs", NOTE, "decoders that lost the thread and found it again")            \
 	X(BYTES_SKIPPED, "bytes-skipped", LOSS, "payload bytes skipped without understanding")     \

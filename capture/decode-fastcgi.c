@@ -24,7 +24,7 @@
 #define FIXED_BYTES  8 /* content of BEGIN_REQUEST and END_REQUEST */
 
 /* Requests followed at a time in one connection; records of others are skipped. */
-#define MAX_REQUESTS 16
+#define MAX_REQUESTS 32
 
 /* What is kept of a name, a value, a path. */
 #define MAX_NAME   40
@@ -452,6 +452,8 @@ decode_begin(WpDecodeContext *context, Side *side, const Header *header, WpBytes
 	if (request) {
 		request->role = role;
 		unit->opens = unit->extends = &request->message;
+	} else {
+		wp_decode_count(context, WP_COUNT_CALLS_SKIPPED);
 	}
 	return WP_DECODE_OK;
 }
@@ -542,6 +544,8 @@ decode_from_server(State *state, WpDecodeContext *context, const Header *header,
 	Request *request = find_request(side, header->id);
 	if (!request) {
 		request = make_request(side, header->id);
+		if (!request && header->type == END_REQUEST)
+			wp_decode_count(context, WP_COUNT_RETURNS_ORPHAN);
 		if (!request)
 			return WP_DECODE_OK;
 		request->message.kind = WP_KIND_RETURN;

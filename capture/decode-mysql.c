@@ -308,7 +308,11 @@ static void
 keep_statement(Packet *p, guint32 label)
 {
 	const WpMysqlReply *progress = &p->state->progress;
-	WpStatement *statement = wp_statements_put(&p->state->statements, progress->statement);
+	gboolean has_forgotten;
+	WpStatement *statement =
+		wp_statements_put(&p->state->statements, progress->statement, &has_forgotten);
+	if (has_forgotten)
+		wp_decode_count(p->context, WP_COUNT_STATEMENTS_FORGOTTEN);
 	statement->label = label;
 	statement->n_params = progress->n_parameters;
 }

@@ -202,6 +202,16 @@ handle_query(Message *m)
 	m->unit->emits = &m->state->call;
 }
 
+static WpStatement *
+put_statement(Message *m, guint64 key)
+{
+	gboolean has_forgotten;
+	WpStatement *statement = wp_statements_put(&m->state->statements, key, &has_forgotten);
+	if (has_forgotten)
+		wp_decode_count(m->context, WP_COUNT_STATEMENTS_FORGOTTEN);
+	return statement;
+}
+
 static void
 handle_parse(Message *m)
 {
@@ -210,7 +220,7 @@ handle_parse(Message *m)
 	join_call(m);
 	guint64 key = read_key(m, 'S');
 	LabelRank rank = read_sql(m, label);
-	WpStatement *statement = wp_statements_put(&state->statements, key);
+	WpStatement *statement = put_statement(m, key);
 	statement->label = wp_decode_label(m->context, label, strlen(label));
 	statement->is_minor = rank != LABEL_FULL;
 	state->has_parse = TRUE;
@@ -270,8 +280,7 @@ handle_bind(Message *m)
 		WpStatement statement = *known;
 		offer_label(state, statement.label, statement.is_minor ? LABEL_MINOR : LABEL_FULL);
 		if (portal_length > 0)
-			*wp_statements_put(&state->statements,
-					   name_key('P', portal, portal_length)) = statement;
+			*put_statement(m, name_key('P', portal, portal_length)) = statement;
 	}
 	guint n_formats = wp_bytes_be16(&m->body);
 	wp_bytes_skip(&m->body, n_formats * (gsize)2);

@@ -30,6 +30,7 @@
 #include <glib.h>
 
 #include "capture/bytes.h"
+#include "capture/counters.h"
 #include "capture/nodes.h"
 #include "capture/record.h"
 
@@ -136,6 +137,9 @@ gboolean wp_decode_is_datagram(const WpDecodeContext *context);
 
 /* Hands MESSAGE over at once, as unit->emits_first does: for more than one. Zeroes it. */
 void wp_decode_emit(WpDecodeContext *context, WpMessage *message);
+
+/* Adds one to COUNTER, for what a decoder left out. */
+void wp_decode_count(WpDecodeContext *context, WpCounter counter);
 
 /*
  * TRUE in a last call of decode() for bytes that a hole follows (a packet cut by the snap length, a

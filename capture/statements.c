@@ -37,9 +37,10 @@ grow(WpStatements *statements)
 }
 
 WpStatement *
-wp_statements_put(WpStatements *statements, guint64 key)
+wp_statements_put(WpStatements *statements, guint64 key, gboolean *out_forgot)
 {
 	gssize at = find(statements, key);
+	*out_forgot = at < 0 && statements->n == WP_STATEMENTS_MAX;
 	if (at < 0 && statements->n == WP_STATEMENTS_MAX) {
 		at = oldest(statements);
 	} else if (at < 0) {

@@ -33,8 +33,11 @@ typedef struct {
 	guint32 clock;
 } WpStatements;
 
-/* A new statement under KEY, zeroed; one of that key is replaced. Valid until the next put. */
-WpStatement *wp_statements_put(WpStatements *statements, guint64 key);
+/*
+ * A new statement under KEY, zeroed; one of that key is replaced. Valid until the next put. *OUT_FORGOT:
+ * whether the one that was used least lately had to go for it.
+ */
+WpStatement *wp_statements_put(WpStatements *statements, guint64 key, gboolean *out_forgot);
 
 /* NULL where there is none. */
 WpStatement *wp_statements_find(WpStatements *statements, guint64 key);

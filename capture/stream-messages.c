@@ -388,6 +388,12 @@ wp_decode_emit(WpDecodeContext *context, WpMessage *message)
 	wp_stream_emit(context->stream, message);
 }
 
+void
+wp_decode_count(WpDecodeContext *context, WpCounter counter)
+{
+	wp_stream_count(context->stream, WP_FROM_CLIENT, counter, 1);
+}
+
 gboolean
 wp_decode_is_cut(const WpDecodeContext *context)
 {

@@ -273,7 +273,9 @@ START_TEST(many_at_a_time)
 	int n_returns = 0;
 	for (const char *at = got; (at = strstr(at, "fastcgi 30 ok\n")); at++)
 		n_returns++;
-	ck_assert_int_eq(n_returns, 16);
+	ck_assert_int_eq(n_returns, 32);
+	ck_assert_ptr_nonnull(strstr(got, "\ncalls-skipped 8\n"));
+	ck_assert_ptr_nonnull(strstr(got, "\nreturns-orphan 8\n"));
 	g_string_free(calls, TRUE);
 	g_string_free(answers, TRUE);
 }

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include "capture/decoders.h"
+#include "capture/statements.h"
 #include "tests/support/decode-run.h"
 #include "tests/support/suite.h"
 
@@ -395,6 +396,26 @@ START_TEST(compressed)
 }
 END_TEST
 
+/* More statements than are kept: the one used least lately goes, and is counted. */
+START_TEST(many_statements)
+{
+	static char prepared[WP_STATEMENTS_MAX + 1][sizeof PREPARED_BARE];
+	static WpStep steps[2 * G_N_ELEMENTS(prepared) + 1];
+	WpRunOptions options = { .is_midstream = TRUE };
+	for (gsize i = 0; i < G_N_ELEMENTS(prepared); i++) {
+		memcpy(prepared[i], PREPARED_BARE, sizeof prepared[i]);
+		prepared[i][5] = (char)(5 + i);
+		prepared[i][6] = (char)((5 + i) >> 8);
+		steps[2 * i] = (WpStep)WP_C(PREPARE_T);
+		steps[2 * i + 1] = (WpStep)WP_S_BYTES(prepared[i], sizeof PREPARED_BARE - 1);
+	}
+	steps[2 * G_N_ELEMENTS(prepared)] = (WpStep)WP_C(EXECUTE);
+	g_autofree char *got = wp_decode_run(&options, steps, G_N_ELEMENTS(steps));
+	ck_assert_ptr_nonnull(strstr(got, "C514 [1027,1027] mysql 24 EXECUTE\n"));
+	ck_assert_ptr_nonnull(strstr(got, "\nstatements-forgotten 1\n"));
+}
+END_TEST
+
 /* Types come with the first execution and hold for the next; NULL, text and numbers. */
 START_TEST(tokens)
 {
@@ -435,4 +456,4 @@ START_TEST(sql_modes)
 END_TEST
 
 WP_SUITE("decode-mysql", logins, calls_and_returns, in_midstream, around_holes, hostile_bytes,
-	 continued_packets, compressed, tokens, sql_modes)
+	 continued_packets, compressed, many_statements, tokens, sql_modes)
