@@ -107,6 +107,9 @@ guint32 wp_decode_label(WpDecodeContext *context, const char *label, gsize lengt
 void wp_decode_tokens(WpDecodeContext *context, WpMessage *message, const guint8 *data,
 		      gsize length);
 
+/* The same where they stand where programs put identifiers of requests. */
+void wp_decode_ids(WpDecodeContext *context, WpMessage *message, const guint8 *data, gsize length);
+
 /* The bytes say that the server of this flow, or ADDRESS, is called NAME. */
 void wp_decode_name_server(WpDecodeContext *context, WpNameSource source, const char *name,
 			   gsize length);

@@ -66,54 +66,121 @@ wp_http_target_waits(const char *target, gsize length)
 	return FALSE;
 }
 
+/* WANTED is in small letters. */
+static inline gboolean
+starts_with(const char *text, gsize length, const char *wanted)
+{
+	gsize n = strlen(wanted), i = 0;
+
+	if (length < n)
+		return FALSE;
+	while (i < n && (g_ascii_isupper(text[i]) ? text[i] | 0x20 : text[i]) == wanted[i])
+		i++;
+	return i == n;
+}
+
+gboolean
+wp_http_is_event_stream(const char *type, gsize length)
+{
+	return starts_with(type, length, "text/event-stream");
+}
+
+gboolean
+wp_http_is_binary_type(const char *type, gsize length)
+{
+	static const char application[] = "application/";
+
+	if (starts_with(type, length, application)) {
+		type += strlen(application);
+		length -= strlen(application);
+		return starts_with(type, length, "octet-stream") ||
+		       starts_with(type, length, "zip") || starts_with(type, length, "gzip") ||
+		       starts_with(type, length, "x-protobuf") || starts_with(type, length, "pdf");
+	}
+	return starts_with(type, length, "image/") || starts_with(type, length, "video/") ||
+	       starts_with(type, length, "audio/") || starts_with(type, length, "font/");
+}
+
+void
+wp_http_name_server(WpDecodeContext *context, const char *host, gsize length)
+{
+	gboolean has_letter = FALSE;
+	const char *colon = memchr(host, ':', length);
+
+	if (colon)
+		length = (gsize)(colon - host);
+	for (gsize i = 0; i < length; i++) {
+		char c = host[i];
+		if (!g_ascii_isalnum(c) && c != '-' && c != '.' && c != '_')
+			return;
+		has_letter |= g_ascii_isalpha(c);
+	}
+	if (has_letter &&
+	    !(length == strlen("localhost") && starts_with(host, length, "localhost")))
+		wp_decode_name_server(context, WP_NAME_HTTP_HOST, host, length);
+}
+
 typedef enum {
 	FIELD_OTHER,
-	FIELD_ID,          /* a value that may be passed on */
+	FIELD_VALUE,       /* a value that may be passed on */
+	FIELD_ID,          /* the same, of this request alone */
 	FIELD_TRACEPARENT, /* 00-TRACE-PARENT-FLAGS: the trace alone is passed on (W3C trace context) */
-	FIELD_B3           /* TRACE-SPAN-SAMPLED-PARENT (B3 propagation, single header) */
+	FIELD_B3,          /* TRACE-SPAN-SAMPLED-PARENT (B3 propagation, single header) */
+	FIELD_SW8          /* 1-TRACE-...: (SkyWalking cross process propagation headers, 3.0) */
 } Field;
 
-/* How names end, the first that fits; in lower case. Spans differ from hop to hop. */
+/*
+ * How names end, the first that fits; in lower case. Spans differ from hop to hop. The last two letters
+ * stand apart, as they tell nearly always that a name is none of these.
+ */
 #define END(text, field)                                                                           \
 	{                                                                                          \
-		text, sizeof(text) - 1, field                                                      \
+		text, sizeof(text) - 1, LAST(text[sizeof(text) - 3], text[sizeof(text) - 2]),      \
+			field                                                                      \
 	}
+#define LAST(a, b) ((guint16)((guint8)(a) << 8 | (guint8)(b)))
 static const struct {
 	const char *text;
 	gsize length;
+	guint16 last;
 	Field field;
 } ends[] = {
 	END("spanid", FIELD_OTHER),
 	END("websocket-key", FIELD_OTHER),
 	END("traceid", FIELD_ID),
 	END("-id", FIELD_ID),
-	END("-key", FIELD_ID),
-	END("-token", FIELD_ID),
-	END("-session", FIELD_ID),
+	END("-key", FIELD_VALUE),
+	END("-token", FIELD_VALUE),
+	END("-session", FIELD_VALUE),
 	END("-trace", FIELD_ID),
-	END("cookie", FIELD_ID),
-	END("authorization", FIELD_ID),
+	END("cookie", FIELD_VALUE),
+	END("authorization", FIELD_VALUE),
 	END("x-cloud-trace-context", FIELD_ID),
 	END("traceparent", FIELD_TRACEPARENT),
 	END("b3", FIELD_B3),
+	END("sw8", FIELD_SW8),
 };
 #undef END
+
+/* 0x20 makes letters small and leaves '-' and digits as they are. */
+static inline guint8
+plain(char c)
+{
+	return c == '_' ? '-' : (guint8)c | 0x20;
+}
 
 static Field
 classify(const char *name, gsize length)
 {
+	if (length < 2)
+		return FIELD_OTHER;
+	guint16 last = LAST(plain(name[length - 2]), plain(name[length - 1]));
 	for (gsize i = 0; i < G_N_ELEMENTS(ends); i++) {
 		gsize n = ends[i].length, at = 0;
-		if (length < n)
+		if (ends[i].last != last || length < n)
 			continue;
-		/* Backwards: nearly all differ in the last letter. */
-		while (at < n) {
-			/* 0x20 makes letters small and leaves '-' and digits as they are. */
-			char c = name[length - 1 - at];
-			if ((c == '_' ? '-' : c | 0x20) != ends[i].text[n - 1 - at])
-				break;
+		while (at < n && plain(name[length - n + at]) == ends[i].text[at])
 			at++;
-		}
 		if (at == n)
 			return ends[i].field;
 	}
@@ -129,12 +196,22 @@ wp_http_scan_field(WpDecodeContext *context, WpMessage *message, const char *nam
 	switch (classify(name, name_length)) {
 	case FIELD_OTHER:
 		return;
+	case FIELD_VALUE:
+		wp_decode_tokens(context, message, (const guint8 *)value,
+				 MIN(length, WP_HTTP_SCAN_BYTES));
+		return;
 	case FIELD_TRACEPARENT:
 		if (length < 3 + 32)
 			return;
 		value += 3;
 		length = 32;
 		break;
+	case FIELD_SW8:
+		if (length < 2)
+			return;
+		value += 2;
+		length -= 2;
+		/* fall through */
 	case FIELD_B3:
 		dash = memchr(value, '-', length);
 		if (dash)
@@ -143,5 +220,5 @@ wp_http_scan_field(WpDecodeContext *context, WpMessage *message, const char *nam
 	case FIELD_ID:
 		break;
 	}
-	wp_decode_tokens(context, message, (const guint8 *)value, MIN(length, WP_HTTP_SCAN_BYTES));
+	wp_decode_ids(context, message, (const guint8 *)value, MIN(length, WP_HTTP_SCAN_BYTES));
 }

@@ -28,6 +28,16 @@ guint32 wp_http_label_tunnel(WpDecodeContext *context, const char *target, gsize
  */
 gboolean wp_http_target_waits(const char *target, gsize length);
 
+/* What a Content-Type says: events as they happen; a body without text. */
+gboolean wp_http_is_event_stream(const char *type, gsize length);
+gboolean wp_http_is_binary_type(const char *type, gsize length);
+
+/*
+ * HOST, as in a request's Host or :authority ("shop.lan:8080"), names the server, unless it is an
+ * address or this machine's "localhost". RFC 9110 section 7.2.
+ */
+void wp_http_name_server(WpDecodeContext *context, const char *host, gsize length);
+
 /*
  * Adds the tokens of a request's field to MESSAGE where its name says that it identifies something
  * (Cookie, X-Request-Id, traceparent). '_' in NAME counts as '-', as CGI writes them.

@@ -27,14 +27,17 @@ typedef enum {
 WpDecodeStatus
 wp_http1_take_line(WpBytes *in, WpHttp1Line *out_line)
 {
-	gssize end = wp_bytes_find(in, '\n', WP_STREAM_HEAD_MAX);
-	if (end < 0)
-		return wp_bytes_left(in) < WP_STREAM_HEAD_MAX ? WP_DECODE_MORE : WP_DECODE_BAD;
-	const guint8 *data = wp_bytes_take(in, (gsize)end + 1);
-	gsize length = (gsize)end;
-	if (length && data[length - 1] == '\r')
-		length--;
-	*out_line = (WpHttp1Line){ (const char *)data, length, (gsize)end + 1 };
+	const char *data = (const char *)in->data + in->at;
+	gsize left = wp_bytes_left(in);
+	const char *end = left ? memchr(data, '\n', MIN(left, WP_STREAM_HEAD_MAX)) : NULL;
+
+	if (!end)
+		return left < WP_STREAM_HEAD_MAX ? WP_DECODE_MORE : WP_DECODE_BAD;
+	gsize length = (gsize)(end - data);
+	in->at += length + 1;
+	out_line->data = data;
+	out_line->bytes = length + 1;
+	out_line->length = length - (length && end[-1] == '\r');
 	return WP_DECODE_OK;
 }
 
@@ -47,13 +50,21 @@ small(char c)
 
 /* --- first lines --- */
 
-/* tchar of RFC 9110 section 5.6.2: ! # $ % & ' * + - . ^ _ ` | ~, digits and letters. */
+/*
+ * tchar of RFC 9110 section 5.6.2, capitals as small letters; 0 where a byte is none:
+ * ! # $ % & ' * + - . ^ _ ` | ~, digits and letters.
+ */
+static const char small_tokens[256] =
+	"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+	"\0!\0#$%&'\0\0*+\0-.\0"
+	"0123456789\0\0\0\0\0\0"
+	"\0abcdefghijklmnopqrstuvwxyz\0\0\0^_"
+	"`abcdefghijklmnopqrstuvwxyz\0|\0~";
+
 static inline gboolean
 is_token_byte(char c)
 {
-	static const guint64 sets[4] = { G_GUINT64_CONSTANT(0x3ff6cfa00000000),
-					 G_GUINT64_CONSTANT(0x57ffffffc7fffffe), 0, 0 };
-	return sets[(guint8)c >> 6] >> ((guint8)c & 63) & 1;
+	return small_tokens[(guint8)c] != '\0';
 }
 
 /* Bytes of the method at the front, which may not be whole. */
@@ -208,24 +219,49 @@ is_same(const char *text, const char *wanted, gsize n)
 
 /* WANTED is a literal, so that its length is known and most comparisons end with the lengths. */
 #define is_text(text, length, wanted)                                                              \
-	((length) == sizeof(wanted) - 1 && is_same(text, wanted, length))
+	((length) == sizeof(wanted) - 1 && is_same(text, wanted, sizeof(wanted) - 1))
 
-static gboolean
-starts_with(const char *text, gsize length, const char *wanted)
+/* The name of a field in small letters: its front, which is more than any name has that counts here. */
+typedef struct {
+	char text[24];
+	gsize length; /* of the whole */
+} Name;
+
+#define is_name(name, wanted)                                                                      \
+	((name)->length == sizeof(wanted) - 1 &&                                                   \
+	 memcmp((name)->text, wanted, sizeof(wanted) - 1) == 0)
+
+/* Reads the name at TEXT; returns what follows it. */
+static inline const char *
+read_name(const char *text, const char *end, Name *out)
 {
-	gsize n = strlen(wanted);
-	return length >= n && is_same(text, wanted, n);
+	const char *at = text;
+	char c;
+
+	for (; at < end && (c = small_tokens[(guint8)*at]); at++)
+		if ((gsize)(at - text) < sizeof out->text)
+			out->text[at - text] = c;
+	out->length = (gsize)(at - text);
+	return at;
 }
 
-static void
+static inline gboolean
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static inline void
 trim(const char **text, gsize *length)
 {
-	while (*length && (**text == ' ' || **text == '\t')) {
-		(*text)++;
-		(*length)--;
-	}
-	while (*length && ((*text)[*length - 1] == ' ' || (*text)[*length - 1] == '\t'))
-		(*length)--;
+	const char *start = *text, *end = start + *length;
+
+	while (start < end && is_blank(*start))
+		start++;
+	while (start < end && is_blank(end[-1]))
+		end--;
+	*text = start;
+	*length = (gsize)(end - start);
 }
 
 /* The next of a list with commas, trimmed; FALSE at its end. */
@@ -250,10 +286,12 @@ parse_number(const char *text, gsize length, guint base, guint64 *out_number)
 {
 	guint64 number = 0;
 	for (gsize i = 0; i < length; i++) {
-		int digit = g_ascii_xdigit_value(text[i]);
-		if (digit < 0 || (guint)digit >= base)
+		guint digit = (guint8)text[i] - (guint)'0';
+		if (digit > 9 && base > 10 && small(text[i]) >= 'a')
+			digit = (guint8)small(text[i]) - (guint)'a' + 10;
+		if (digit >= base)
 			return FALSE;
-		number = number * base + (guint)digit;
+		number = number * base + digit;
 		if (number > MAX_LENGTH)
 			return FALSE;
 	}
@@ -308,39 +346,9 @@ note_coding(WpHttp1Head *head, const char *value, gsize length)
 static void
 note_content_type(WpHttp1Head *head, WpMessage *message, const char *value, gsize length)
 {
-	static const char *const media[] = { "image/", "video/", "audio/", "font/" };
-	static const char *const applications[] = { "octet-stream", "zip", "gzip", "x-protobuf",
-						    "pdf" };
-	static const char application[] = "application/";
-
-	if (head->code && starts_with(value, length, "text/event-stream"))
+	if (head->code && wp_http_is_event_stream(value, length))
 		message->marks |= WP_MARK_WAIT;
-	for (gsize i = 0; i < G_N_ELEMENTS(media); i++)
-		head->is_binary |= starts_with(value, length, media[i]);
-	if (!starts_with(value, length, application))
-		return;
-	value += strlen(application);
-	length -= strlen(application);
-	for (gsize i = 0; i < G_N_ELEMENTS(applications); i++)
-		head->is_binary |= starts_with(value, length, applications[i]);
-}
-
-/* The server's name, unless it is an address or this machine's "localhost". RFC 9110 section 7.2. */
-static void
-note_host(WpDecodeContext *context, const WpHttp1Head *head, const char *value, gsize length)
-{
-	gboolean has_letter = FALSE;
-	const char *colon = memchr(value, ':', length);
-
-	if (colon)
-		length = (gsize)(colon - value);
-	for (gsize i = 0; i < length; i++) {
-		if (!g_ascii_isalnum(value[i]) && !strchr("-._", value[i]))
-			return;
-		has_letter |= g_ascii_isalpha(value[i]);
-	}
-	if (has_letter && !head->is_proxied && !is_text(value, length, "localhost"))
-		wp_decode_name_server(context, WP_NAME_HTTP_HOST, value, length);
+	head->is_binary |= wp_http_is_binary_type(value, length);
 }
 
 static void
@@ -353,20 +361,21 @@ note_framing(WpHttp1Head *head, Field field, const char *value, gsize length)
 		note_coding(head, value, length);
 }
 
+/* LINE begins with the name as it was written. */
 static void
 note_request_field(WpDecodeContext *context, WpHttp1Head *head, WpMessage *message,
-		   const char *name, gsize name_length, const char *value, gsize length)
+		   const Name *name, const char *line, const char *value, gsize length)
 {
-	if (is_text(name, name_length, "host"))
-		note_host(context, head, value, length);
-	else if (is_text(name, name_length, "expect"))
+	if (is_name(name, "host") && !head->is_proxied)
+		wp_http_name_server(context, value, length);
+	else if (is_name(name, "expect"))
 		head->expects = is_text(value, length, "100-continue");
-	else if (is_text(name, name_length, "accept"))
+	else if (is_name(name, "accept"))
 		message->marks |= is_text(value, length, "text/event-stream") ? WP_MARK_WAIT : 0;
-	else if (is_text(name, name_length, "content-encoding"))
+	else if (is_name(name, "content-encoding"))
 		head->is_binary |= !is_text(value, length, "identity");
 	else
-		wp_http_scan_field(context, message, name, name_length, value, length);
+		wp_http_scan_field(context, message, line, name->length, value, length);
 }
 
 /* One header or trailer line that is not empty. RFC 9112 section 5. */
@@ -374,38 +383,35 @@ gboolean
 wp_http1_note_field(WpDecodeContext *context, WpHttp1Head *head, WpMessage *message,
 		    const WpHttp1Line *line)
 {
-	const char *value = line->data;
+	const char *value = line->data, *end = value + line->length;
 	gsize length = line->length;
+	Name name;
 
-	if (value[0] == ' ' || value[0] == '\t') { /* obs-fold, section 5.2 */
+	if (is_blank(value[0])) { /* obs-fold, section 5.2 */
 		trim(&value, &length);
 		note_framing(head, head->field, value, length);
 		return TRUE;
 	}
-	const char *colon = memchr(value, ':', length);
-	if (!colon)
+	value = read_name(value, end, &name);
+	while (value < end && is_blank(*value))
+		value++;
+	if (value == end || *value != ':')
 		return FALSE;
-	const char *name = value;
-	gsize name_length = (gsize)(colon - value);
-	value = colon + 1;
-	length -= name_length + 1;
-	trim(&name, &name_length);
+	value++;
+	length = (gsize)(end - value);
 	trim(&value, &length);
 	head->field = FIELD_OTHER;
-	for (gsize i = 0; i < name_length; i++)
-		if (!is_token_byte(name[i]))
-			return FALSE;
-	if (is_text(name, name_length, "content-length"))
+	if (is_name(&name, "content-length"))
 		note_framing(head, FIELD_LENGTH, value, length);
-	else if (is_text(name, name_length, "transfer-encoding"))
+	else if (is_name(&name, "transfer-encoding"))
 		note_framing(head, FIELD_CODING, value, length);
-	else if (is_text(name, name_length, "content-type"))
+	else if (is_name(&name, "content-type"))
 		note_content_type(head, message, value, length);
-	else if (is_text(name, name_length, "upgrade"))
+	else if (is_name(&name, "upgrade"))
 		head->is_http2 = is_text(value, length, "h2c");
 	else if (!head->code)
-		note_request_field(context, head, message, name, name_length, value, length);
-	return name_length > 0;
+		note_request_field(context, head, message, &name, line->data, value, length);
+	return name.length > 0;
 }
 
 /* "GET /" at the start of a packet is enough; whether it goes on as a request decode() will see. */

@@ -245,6 +245,16 @@ wp_sql_keyword(const WpSqlToken *token, char buffer[WP_SQL_KEYWORD_MAX])
 	return TRUE;
 }
 
+/* traceparent='00-TRACE-SPAN-FLAGS' of sqlcommenter: of TRACE alone as HTTP has it. */
+static void
+add_trace_id(WpDecodeContext *context, WpMessage *message, const char *text, gsize length)
+{
+	static const char name[] = "traceparent='00-";
+	const char *at = g_strstr_len(text, (gssize)length, name);
+	if (at && length - (gsize)(at - text) >= sizeof name - 1 + 32)
+		wp_decode_ids(context, message, (const guint8 *)at + sizeof name - 1, 32);
+}
+
 void
 wp_sql_add_tokens(WpDecodeContext *context, WpMessage *message, guint dialect, const char *text,
 		  gsize length)
@@ -252,9 +262,12 @@ wp_sql_add_tokens(WpDecodeContext *context, WpMessage *message, guint dialect, c
 	WpSql sql = wp_sql(text, length, dialect);
 	WpSqlToken token = wp_sql_next(&sql);
 	for (; token.type != WP_SQL_END && message->n_tokens < WP_RECORD_MAX_TOKENS;
-	     token = wp_sql_next(&sql))
+	     token = wp_sql_next(&sql)) {
+		if (token.type == WP_SQL_COMMENT)
+			add_trace_id(context, message, token.text, token.length);
 		if (token.type == WP_SQL_TEXT || token.type == WP_SQL_NUMBER ||
 		    token.type == WP_SQL_COMMENT)
 			wp_decode_tokens(context, message, (const guint8 *)token.text,
 					 token.length);
+	}
 }

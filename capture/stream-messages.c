@@ -298,6 +298,14 @@ wp_decode_tokens(WpDecodeContext *context, WpMessage *message, const guint8 *dat
 }
 
 void
+wp_decode_ids(WpDecodeContext *context, WpMessage *message, const guint8 *data, gsize length)
+{
+	message->n_tokens = (guint8)wp_tokens_scan_ids(context->stream->shared->token_key, data,
+						       length, message->tokens, message->n_tokens,
+						       WP_RECORD_MAX_TOKENS);
+}
+
+void
 wp_decode_name_server(WpDecodeContext *context, WpNameSource source, const char *name, gsize length)
 {
 	WpStream *stream = context->stream;

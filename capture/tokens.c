@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define MIN_BYTES 4
+#define MIN_BYTES 2 /* one digit alone is as often a count, a version or a limit as a name */
 #define MAX_BYTES 64
 
 #define FNV_PRIME G_GUINT64_CONSTANT(0x100000001b3)
@@ -33,15 +33,18 @@ static guint
 add(guint32 *hashes, guint n, guint max, guint32 hash)
 {
 	for (guint i = 0; i < n; i++)
-		if (hashes[i] == hash)
+		if ((hashes[i] | WP_TOKEN_IS_ID) == (hash | WP_TOKEN_IS_ID)) {
+			hashes[i] |= hash;
 			return n;
+		}
 	if (n < max)
 		hashes[n++] = hash;
 	return n;
 }
 
-guint
-wp_tokens_scan(guint64 key, const guint8 *data, gsize length, guint32 *hashes, guint n, guint max)
+static guint
+scan(guint64 key, const guint8 *data, gsize length, guint32 mark, guint32 *hashes, guint n,
+     guint max)
 {
 	guint64 hash = FNV_START ^ key;
 	gsize bytes = 0;
@@ -56,12 +59,25 @@ wp_tokens_scan(guint64 key, const guint8 *data, gsize length, guint32 *hashes, g
 			continue;
 		}
 		if (has_digit && bytes >= MIN_BYTES && bytes <= MAX_BYTES)
-			n = add(hashes, n, max, finish(hash));
+			n = add(hashes, n, max, (finish(hash) & ~WP_TOKEN_IS_ID) | mark);
 		hash = FNV_START ^ key;
 		bytes = 0;
 		has_digit = FALSE;
 	}
 	return n;
+}
+
+guint
+wp_tokens_scan(guint64 key, const guint8 *data, gsize length, guint32 *hashes, guint n, guint max)
+{
+	return scan(key, data, length, 0, hashes, n, max);
+}
+
+guint
+wp_tokens_scan_ids(guint64 key, const guint8 *data, gsize length, guint32 *hashes, guint n,
+		   guint max)
+{
+	return scan(key, data, length, WP_TOKEN_IS_ID, hashes, n, max);
 }
 
 guint64

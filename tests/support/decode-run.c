@@ -14,6 +14,18 @@ typedef struct {
 	gboolean show_tokens;
 } TextSink;
 
+/* Those that stand where identifiers do have the lowest bit set (capture/tokens.h). */
+static void
+write_tokens(GString *text, const guint32 *tokens, guint n)
+{
+	guint n_ids = 0;
+	for (guint i = 0; i < n; i++)
+		n_ids += tokens[i] & 1;
+	if (n_ids)
+		g_string_append_printf(text, " ids=%u", n_ids);
+	g_string_append_printf(text, " tokens=%u", n);
+}
+
 static gboolean
 write_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GError **error)
 {
@@ -40,7 +52,7 @@ write_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, 
 	if (record->marks & WP_MARK_CUT)
 		g_string_append(self->text, " cut");
 	if (self->show_tokens)
-		g_string_append_printf(self->text, " tokens=%d", record->n_tokens);
+		write_tokens(self->text, tokens, record->n_tokens);
 	g_string_append_c(self->text, '\n');
 	return TRUE;
 }

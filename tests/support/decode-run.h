@@ -96,7 +96,8 @@ typedef struct {
 	gboolean is_swapped; /* the stream is told the wrong client, and may find out */
 	gsize cut;           /* > 0: each step's bytes come in pieces of so many, with one stamp */
 	gboolean no_counters;
-	gboolean show_tokens; /* adds " tokens=N" */
+	gboolean
+		show_tokens; /* adds " tokens=N", and " ids=N" where some of them are identifiers */
 } WpRunOptions;
 
 /* (transfer full) OPTIONS may be NULL. */

@@ -375,23 +375,29 @@ START_TEST(tokens)
 	static const struct {
 		const char *request;
 		int n;
+		int n_ids;
 	} rows[] = {
-		{ "GET /item/ord-1001?user=cust77 HTTP/1.1\r\n\r\n", 2 },
-		{ "GET /a HTTP/1.1\r\nCookie: sid=abc123; x=12\r\nUser-Agent: curl7\r\n\r\n", 1 },
-		{ "GET /a HTTP/1.1\r\nX-Request-ID: req-42\r\nX-B3-SpanId: 1234\r\n\r\n", 1 },
-		{ "GET /a HTTP/1.1\r\nb3: 80f198ee56343ba8-e457b5a2e4d86bd1-1\r\n\r\n", 1 },
-		{ "POST /a HTTP/1.1\r\nContent-Length: 18\r\n\r\n{\"order\":\"A-1234\"}", 1 },
-		{ "POST /a HTTP/1.1\r\nContent-Type: image/png\r\nContent-Length: 6\r\n\r\nA-1234",
+		{ "GET /item/ord-1001?user=cust77 HTTP/1.1\r\n\r\n", 2, 0 },
+		{ "GET /a HTTP/1.1\r\nCookie: sid=abc123; x=12\r\nUser-Agent: curl7\r\n\r\n", 2,
 		  0 },
+		{ "GET /a HTTP/1.1\r\nX-Request-ID: req-42\r\nX-B3-SpanId: 1234\r\n\r\n", 1, 1 },
+		{ "GET /a HTTP/1.1\r\nb3: 80f198ee56343ba8-e457b5a2e4d86bd1-1\r\n\r\n", 1, 1 },
+		{ "GET /a HTTP/1.1\r\nsw8: 1-YTE2Yg==-YjI=-3-c-d-e-f\r\n\r\n", 1, 1 },
+		{ "GET /a HTTP/1.1\r\nuber-trace-id: 3a7f:1b2c:0:1\r\n\r\n", 2, 2 },
+		{ "POST /a HTTP/1.1\r\nContent-Length: 18\r\n\r\n{\"order\":\"A-1234\"}", 1, 0 },
+		{ "POST /a HTTP/1.1\r\nContent-Type: image/png\r\nContent-Length: 6\r\n\r\nA-1234",
+		  0, 0 },
 		{ "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nA-1234\r\n6\r\nB-5678"
 		  "\r\n0\r\n\r\n",
-		  1 },
+		  1, 0 },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		WpStep steps[] = { WP_C_BYTES(rows[i].request, strlen(rows[i].request)) };
 		WpRunOptions options = { .show_tokens = TRUE, .no_counters = TRUE };
 		g_autofree char *got = wp_decode_run(&options, steps, 1);
-		g_autofree char *end = g_strdup_printf(" tokens=%d\n", rows[i].n);
+		g_autofree char *ids = g_strdup_printf(" ids=%d", rows[i].n_ids);
+		g_autofree char *end =
+			g_strdup_printf("%s tokens=%d\n", rows[i].n_ids ? ids : "", rows[i].n);
 		ck_assert_msg(g_str_has_suffix(got, end), "row %d: %s", (int)i, got);
 		wp_decode_check(&options, steps, 1, got);
 	}
@@ -412,8 +418,8 @@ START_TEST(traces_have_equal_tokens)
 	WpRunOptions options = { .show_tokens = TRUE, .no_counters = TRUE };
 	g_autofree char *got = wp_decode_run(&options, steps, 2);
 	/* The second has one token too, so the trace is one and the same as the request's id. */
-	ck_assert_str_eq(got,
-			 "C1 [1,1] http 89 GET /a tokens=1\nC2 [2,2] http 137 GET /a tokens=1\n");
+	ck_assert_str_eq(got, "C1 [1,1] http 89 GET /a ids=1 tokens=1\n"
+			      "C2 [2,2] http 137 GET /a ids=1 tokens=1\n");
 }
 END_TEST
 

@@ -194,7 +194,7 @@ START_TEST(tokens)
 				 .forced = wp_decoder_by_name("memcached") };
 	g_autofree char *got = RUN(&options, steps);
 	ck_assert_str_eq(got, "C1 [1,1] memcached 25 get user-{} tokens=2\n"
-			      "C2 [2,2] memcached 41 set k tokens=2\n");
+			      "C2 [2,2] memcached 41 set k tokens=3\n"); /* and the 25 */
 }
 END_TEST
 

@@ -433,7 +433,7 @@ START_TEST(tokens)
 		{ "of SQL",
 		  { .show_tokens = TRUE, .is_midstream = TRUE },
 		  { WP_C("\x2d\0\0\0\3INSERT INTO t9999 VALUES (\"ab12\", 'c\\'34', 5)") },
-		  "C1 [1,1] mysql 49 INSERT t{} tokens=1\ncalls-unanswered 1\n" },
+		  "C1 [1,1] mysql 49 INSERT t{} tokens=2\ncalls-unanswered 1\n" },
 	};
 	check_rows(rows, G_N_ELEMENTS(rows));
 }

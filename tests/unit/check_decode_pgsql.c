@@ -349,6 +349,17 @@ START_TEST(tokens)
 		  "R1 [2,2] pgsql 46 (startup) ok setup tokens=0\n"
 		  "C2 [3,3] pgsql 53 SELECT t (a{}) WHERE b tokens=2\n"
 		  "R2 [4,4] pgsql 59 SELECT t (a{}) WHERE b ok tokens=0\n" },
+		{ "of sqlcommenter: the trace alone, as an identifier",
+		  { .show_tokens = TRUE },
+		  { OPENING,
+		    WP_C("Q\0\0\0\x57"
+			 "SELECT 1 /*traceparent='00-4bf92f3577b34da6a3ce929d0e0e4736-"
+			 "00f067aa0ba902b7-01'*/\0"),
+		    WP_S(RESULT READY) },
+		  "C1 [1,1] pgsql 18 (startup) setup tokens=0\n"
+		  "R1 [2,2] pgsql 46 (startup) ok setup tokens=0\n"
+		  "C2 [3,3] pgsql 88 SELECT ids=1 tokens=2\n"
+		  "R2 [4,4] pgsql 59 SELECT ok tokens=0\n" },
 	};
 	check_rows(rows, G_N_ELEMENTS(rows));
 }

@@ -18,7 +18,8 @@ START_TEST(what_is_a_token)
 	} rows[] = {
 		{ "", 0 },
 		{ "GET /index.html HTTP", 0 }, /* no digit */
-		{ "/item/42", 0 },             /* too short */
+		{ "/item/4", 0 },              /* too short */
+		{ "/item/42", 1 },             /* small shops number their goods so */
 		{ "/item/4711", 1 },
 		{ "id=a1b2-c3d4&x=y_900 id=a1b2-c3d4", 2 }, /* equal ones once */
 		{ "1111 2222 3333 4444 5555 6666 7777 8888 9999 aaa1 aaa2 aaa3 aaa4 aaa5 aaa6 aaa7 "
@@ -57,4 +58,22 @@ START_TEST(keyed)
 }
 END_TEST
 
-WP_SUITE("tokens", what_is_a_token, long_runs, keyed)
+/* An identifier has the value that it has elsewhere, and is marked; where it stands twice, too. */
+START_TEST(identifiers)
+{
+	static const char text[] = "req-4711";
+	guint32 plain[16], id[16], both[16];
+	guint n = scan(1, text, plain, 0);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_uint_eq(wp_tokens_scan_ids(1, (const guint8 *)text, 8, id, 0, 16), 1);
+	ck_assert_uint_eq(plain[0] | WP_TOKEN_IS_ID, id[0]);
+	ck_assert_uint_eq(plain[0] & WP_TOKEN_IS_ID, 0);
+	scan(1, text, both, 0);
+	ck_assert_uint_eq(wp_tokens_scan_ids(1, (const guint8 *)text, 8, both, 1, 16), 1);
+	ck_assert_uint_eq(both[0], id[0]);
+	ck_assert_uint_eq(scan(1, text, both, 1), 1);
+	ck_assert_uint_eq(both[0], id[0]);
+}
+END_TEST
+
+WP_SUITE("tokens", identifiers, what_is_a_token, long_runs, keyed)
