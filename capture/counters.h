@@ -64,6 +64,7 @@
 	X(CALLS_RESET, "calls-reset", NOTE, "calls whose flow was reset")                          \
 	X(CALLS_UNANSWERED, "calls-unanswered", LOSS, "calls whose return was not seen")           \
 	X(CALLS_EVICTED, "calls-evicted", LOSS, "open calls forgotten for want of room")           \
+	X(STREAMS_EVICTED, "streams-evicted", LOSS, "multiplexed messages left for want of room")  \
 	X(CALLS_SKIPPED, "calls-skipped", LOSS,                                                    \
 	  "calls not followed: too many at a time in a flow")                                      \
 	X(STATEMENTS_FORGOTTEN, "statements-forgotten", NOTE, "prepared statements forgotten")     \

@@ -1,14 +1,12 @@
 /*
  * Protocols that are recognised so that no calls are guessed in them: many conversations share one
- * flow (QUIC, RFC 9000; HTTP/2, RFC 9113, until it is decoded), or its turns are keystrokes (SSH,
- * RFC 4253).
+ * flow (QUIC, RFC 9000), or its turns are keystrokes (SSH, RFC 4253).
  */
 #include <string.h>
 
 #include "capture/decoders.h"
 
-#define HTTP2_PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" /* RFC 9113 section 3.4 */
-#define SSH_BANNER    "SSH-"
+#define SSH_BANNER "SSH-"
 
 /* MORE for a prefix of TEXT, SURE for TEXT. */
 static WpProbeVerdict
@@ -18,12 +16,6 @@ probe_prefix(const WpBytes *bytes, const char *text, gsize length)
 	if (n == 0 || memcmp(bytes->data + bytes->at, text, n) != 0)
 		return WP_PROBE_NO;
 	return n < length ? WP_PROBE_MORE : WP_PROBE_SURE;
-}
-
-static WpProbeVerdict
-probe_http2(const WpProbe *probe)
-{
-	return probe_prefix(&probe->client, HTTP2_PREFACE, strlen(HTTP2_PREFACE));
 }
 
 static WpProbeVerdict
@@ -54,14 +46,6 @@ decode_opaque(void *state, WpDecodeContext *context, WpDirection direction, WpBy
 	out_unit->length = G_MAXSIZE;
 	return WP_DECODE_OK;
 }
-
-const WpDecoder wp_decoder_http2 = {
-	.name = "http2",
-	.summary = "HTTP/2: recognised, its streams are not decoded yet",
-	.transports = WP_TRANSPORT_TCP,
-	.probe = probe_http2,
-	.decode = decode_opaque,
-};
 
 static const guint16 quic_ports[] = { 443, 0 };
 

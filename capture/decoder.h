@@ -74,6 +74,7 @@ typedef struct {
 	guint64 callid;    /* pairs the two where the protocol has ids (decoder->by_callid) */
 	guint32 label; /* by wp_decode_label(); of a RETURN: replaces that of its CALL if not 0 */
 	guint32 note;  /* the decoder's own, kept with the pending call: see wp_decode_pending() */
+	guint32 protocol; /* by wp_decode_protocol(); 0 = the decoder's name, of a RETURN: its CALL's */
 	guint32 tokens[WP_RECORD_MAX_TOKENS];
 	guint8 n_tokens;
 	gboolean is_open; /* set by the stream: begin is valid */
@@ -102,6 +103,9 @@ typedef struct WpDecodeContext WpDecodeContext;
 /* Interns LABEL (at most WP_LABEL_MAX bytes are used) and returns its number. */
 #define WP_LABEL_MAX 120
 guint32 wp_decode_label(WpDecodeContext *context, const char *label, gsize length);
+
+/* The number of the name of a protocol that is carried by the decoder's own (gRPC by HTTP/2). */
+guint32 wp_decode_protocol(WpDecodeContext *context, const char *name);
 
 /* Adds the hashes of the rare-looking tokens in these bytes of a call to MESSAGE. See tokens.h. */
 void wp_decode_tokens(WpDecodeContext *context, WpMessage *message, const guint8 *data,
@@ -141,8 +145,20 @@ gboolean wp_decode_is_datagram(const WpDecodeContext *context);
 /* Hands MESSAGE over at once, as unit->emits_first does: for more than one. Zeroes it. */
 void wp_decode_emit(WpDecodeContext *context, WpMessage *message);
 
+/*
+ * Begins and ends MESSAGE, as one sent by FROM, with the packet of the first byte of IN, whoever sent
+ * that: a return that the client made by giving the call up.
+ */
+void wp_decode_open(WpDecodeContext *context, WpMessage *message, WpDirection from);
+
 /* Adds one to COUNTER, for what a decoder left out. */
 void wp_decode_count(WpDecodeContext *context, WpCounter counter);
+
+/*
+ * In lost(): the packet that was seen, but not the bytes that are missing (snap length); 0 where it was
+ * not seen.
+ */
+guint64 wp_decode_cut_packet(const WpDecodeContext *context);
 
 /*
  * TRUE in a last call of decode() for bytes that a hole follows (a packet cut by the snap length, a
@@ -231,6 +247,9 @@ struct WpDecoder {
 
 	/* Frees what state owns. May be NULL. */
 	void (*clear)(void *state);
+
+	/* Bytes of memory that state owns beside itself. Cheap. May be NULL. */
+	gsize (*memory)(const void *state);
 };
 
 /* NULL-ended, in the order in which they are asked; the generic decoder is not among them. */

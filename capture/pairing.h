@@ -32,6 +32,7 @@ typedef struct {
 	WpCallRef ref;
 	guint32 label;
 	guint32 note;
+	guint32 protocol; /* of its record */
 	guint8 marks;
 	gboolean follows_hole; /* calls before it may be missing */
 	gboolean before_hole;  /* calls after it may be missing */

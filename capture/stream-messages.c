@@ -60,7 +60,7 @@ make_record(WpStream *stream, WpDirection from, const WpMessage *message, WpKind
 		.sender = node_of(stream, from),
 		.receiver = node_of(stream, !from),
 		.flow = stream->info.flow,
-		.protocol = protocol_of(stream),
+		.protocol = message->protocol ? message->protocol : protocol_of(stream),
 		.label = message->label,
 		.src = *endpoint_of(stream, from),
 		.dst = *endpoint_of(stream, !from),
@@ -114,8 +114,9 @@ emit_call(WpStream *stream, WpDirection from, const WpMessage *message)
 	if (pairing->n >= most)
 		forget_oldest(stream, from, 1, WP_COUNT_CALLS_EVICTED);
 	WpRecord record = make_record(stream, from, message, WP_KIND_CALL);
-	wp_pairing_add(pairing, message,
-		       wp_order_call(stream->shared->order, &record, message->tokens));
+	WpPending *pending = wp_pairing_add(
+		pairing, message, wp_order_call(stream->shared->order, &record, message->tokens));
+	pending->protocol = record.protocol;
 	stream->n_calls[from]++;
 }
 
@@ -148,6 +149,8 @@ answer_call(WpStream *stream, WpDirection from, guint index, const WpMessage *me
 	}
 	if (!record.label)
 		record.label = call->label;
+	if (!message->protocol)
+		record.protocol = call->protocol;
 	record.n_tokens = 0;
 	wp_order_return(stream->shared->order, call->ref, &record);
 	wp_pairing_remove(pairing, index);
@@ -229,6 +232,7 @@ return_by_reset(WpStream *stream, WpDirection from, const WpPending *call, const
 		.status = WP_STATUS_RESET,
 		.marks = call->marks,
 		.label = call->label,
+		.protocol = call->protocol,
 		.begin = *stamp,
 		.end = *stamp,
 	};
@@ -287,6 +291,12 @@ wp_decode_label(WpDecodeContext *context, const char *label, gsize length)
 		return wp_strings_intern(strings, FOLDED_LABEL, -1);
 	}
 	return wp_strings_intern(strings, label, (gssize)n);
+}
+
+guint32
+wp_decode_protocol(WpDecodeContext *context, const char *name)
+{
+	return wp_strings_intern(wp_nodes_strings(context->stream->shared->nodes), name, -1);
 }
 
 void
@@ -397,9 +407,27 @@ wp_decode_emit(WpDecodeContext *context, WpMessage *message)
 }
 
 void
+wp_decode_open(WpDecodeContext *context, WpMessage *message, WpDirection from)
+{
+	message->begin = message->end = (WpStamp){ .time_ns = context->stream->now_ns,
+						   .packet = context->stream->now_packet,
+						   .offset = WP_NO_OFFSET,
+						   .peer = WP_NO_OFFSET };
+	message->bytes = 0;
+	message->is_open = TRUE;
+	message->from = (guint8)from;
+}
+
+void
 wp_decode_count(WpDecodeContext *context, WpCounter counter)
 {
 	wp_stream_count(context->stream, WP_FROM_CLIENT, counter, 1);
+}
+
+guint64
+wp_decode_cut_packet(const WpDecodeContext *context)
+{
+	return context->stream->cut_packet;
 }
 
 gboolean

@@ -95,6 +95,8 @@ struct WpStream {
 	WpPairing pairings[2]; /* by direction of the calls */
 	guint32 nodes[2];      /* of client and server; WP_NO_NODE until needed */
 	gint64 now_ns;         /* of the packet at hand */
+	guint64 now_packet;    /* its number */
+	guint64 cut_packet;    /* see wp_decode_cut_packet() */
 	WpSpell spells[2];     /* by direction: the present one */
 	WpSpell ended[2];      /* ... and the one before */
 	guint64 fins[2];       /* where that direction ended; WP_NO_OFFSET = not yet */

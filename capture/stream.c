@@ -90,6 +90,8 @@ wp_stream_memory(const WpStream *stream)
 	n += stream->early_bytes;
 	if (stream->decoder)
 		n += stream->decoder->state_size;
+	if (stream->decoder && stream->decoder->memory)
+		n += stream->decoder->memory(stream->state);
 	for (int i = 0; i < 2; i++) {
 		const WpSide *side = &stream->sides[i];
 		n += side->kept_allocated + side->pieces_allocated * sizeof *side->pieces;
@@ -379,6 +381,13 @@ find_thread(WpStream *stream, WpDirection from)
 	return TRUE;
 }
 
+static void
+note_now(WpStream *stream, const WpStamp *stamp)
+{
+	stream->now_ns = stamp->time_ns;
+	stream->now_packet = stamp->packet;
+}
+
 /* Asks the decoder for one unit; FALSE where it needs more bytes. */
 static gboolean
 decode_unit(WpStream *stream, WpDirection from)
@@ -388,7 +397,7 @@ decode_unit(WpStream *stream, WpDirection from)
 
 	if (side->n_unread < side->need)
 		return FALSE;
-	stream->now_ns = side->pieces[0].stamp.time_ns;
+	note_now(stream, &side->pieces[0].stamp);
 	switch (stream->decoder->decode(stream->state, &stream->context, from,
 					wp_bytes(side->unread, side->n_unread), &unit)) {
 	case WP_DECODE_OK:
@@ -464,7 +473,7 @@ decode_cut(WpStream *stream, WpDirection from)
 	stream->is_cut = TRUE;
 	side->need = 0;
 	WpUnit unit = { 0 };
-	stream->now_ns = side->pieces[0].stamp.time_ns;
+	note_now(stream, &side->pieces[0].stamp);
 	gboolean is_found = !side->is_lost || find_thread(stream, from);
 	if (is_found &&
 	    stream->decoder->decode(stream->state, &stream->context, from,
@@ -516,7 +525,9 @@ wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp
 	}
 	if (skipped < length) {
 		drop_unread(stream, from);
+		stream->cut_packet = stamp ? stamp->packet : 0;
 		lose_thread(stream, from);
+		stream->cut_packet = 0;
 		if (!stamp)
 			wp_pairing_lost_calls(&stream->pairings[from]);
 		if (!stream->decoder)
@@ -534,7 +545,7 @@ wp_stream_feed_datagram(WpStream *stream, WpDirection from, const guint8 *data, 
 	WpUnit unit = { 0 };
 
 	append(side, data, length, stamp);
-	stream->now_ns = stamp->time_ns;
+	note_now(stream, stamp);
 	stream->is_cut = length < wire_length;
 	stream->has_orphan = FALSE;
 	WpDecodeStatus status = stream->decoder->decode(stream->state, &stream->context, from,

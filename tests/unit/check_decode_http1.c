@@ -273,7 +273,7 @@ static const Row upgrades[] = {
 	  { WP_C("GET /a HTTP/1.1\r\nUpgrade: h2c\r\n\r\n"),
 	    WP_S("HTTP/1.1 101 -\r\nUpgrade: h2c\r\n\r\n"),
 	    WP_C("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") },
-	  "C1 [1,1] http 33 GET /a\nflows-multiplexed 1\ncalls-open 1\n" },
+	  "C1 [1,1] http 33 GET /a\ncalls-open 1\n" },
 };
 
 START_TEST(upgrades_switch)

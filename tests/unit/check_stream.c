@@ -213,10 +213,6 @@ static const Row tls[] = {
 };
 
 static const Row opaque[] = {
-	{ "HTTP/2 with prior knowledge",
-	  { 0 },
-	  { WP_C("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), WP_S("\0\0\0\4\0\0\0\0\0") },
-	  "flows-multiplexed 1\n" },
 	{ "SSH",
 	  { .port = 22 },
 	  { WP_S("SSH-2.0-x\r\n"), WP_C("SSH-2.0-y\r\n"), WP_S("keys") },
