@@ -27,6 +27,7 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_dns,
 	&wp_decoder_quic,
 	&wp_decoder_ssh,
+	&wp_decoder_mongodb,
 	NULL,
 };
 /* clang-format on */

@@ -9,6 +9,7 @@ extern const WpDecoder wp_decoder_fastcgi;
 extern const WpDecoder wp_decoder_http1;
 extern const WpDecoder wp_decoder_memcached;
 extern const WpDecoder wp_decoder_memcached_udp; /* decode-memcached.c */
+extern const WpDecoder wp_decoder_mongodb;
 extern const WpDecoder wp_decoder_mysql;
 extern const WpDecoder wp_decoder_pgsql;
 extern const WpDecoder wp_decoder_quic; /* decode-opaque.c */

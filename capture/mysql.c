@@ -5,10 +5,10 @@
 #include "capture/mysql.h"
 
 #include <string.h>
-#include <zlib.h>
 
 #include "capture/label.h"
 #include "capture/sql.h"
+#include "capture/unpack.h"
 
 enum {
 	MAX_GUESSED = 16 << 20, /* a packet */
@@ -299,14 +299,7 @@ wp_mysql_unpack(WpBytes frame, guint8 *buffer, gsize size)
 		memcpy(buffer, data, MIN(left, size));
 		return MIN(left, size);
 	}
-	z_stream zlib = { .next_in = (Bytef *)data, .avail_in = (uInt)left };
-	zlib.next_out = buffer;
-	zlib.avail_out = (uInt)size;
-	if (inflateInit(&zlib) != Z_OK)
-		return 0;
-	inflate(&zlib, Z_SYNC_FLUSH); /* what could be unpacked counts, whatever it says */
-	inflateEnd(&zlib);
-	return size - zlib.avail_out;
+	return wp_unpack_zlib(frame, buffer, size);
 }
 
 /* --- how bytes look --- */

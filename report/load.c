@@ -40,8 +40,8 @@ static void
 list_protocols(WpOut *out)
 {
 	for (const WpDecoder *const *d = wp_decoders; *d; d++)
-		wp_out_printf(out, "%-12s%s\n", (*d)->name, (*d)->summary);
-	wp_out_printf(out, "%-12s%s\n", wp_decoder_generic.name, wp_decoder_generic.summary);
+		wp_out_printf(out, "%-15s%s\n", (*d)->name, (*d)->summary);
+	wp_out_printf(out, "%-15s%s\n", wp_decoder_generic.name, wp_decoder_generic.summary);
 }
 
 static void
