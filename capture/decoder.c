@@ -28,6 +28,7 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_quic,
 	&wp_decoder_ssh,
 	&wp_decoder_mongodb,
+	&wp_decoder_thrift,
 	NULL,
 };
 /* clang-format on */

@@ -172,6 +172,7 @@ wp_stream_decide(WpStream *stream, gboolean final)
 		return;
 	if (detection.decoder == &wp_decoder_generic && !final && !is_aligned(stream))
 		return;
+	stream->is_sure = detection.verdict == WP_PROBE_SURE;
 	take_decoder(stream, detection.decoder, client);
 }
 

@@ -84,7 +84,8 @@ struct WpStream {
 	void *state;
 	gboolean is_swapped; /* info's client is the server */
 	gboolean is_finished;
-	gboolean is_cut; /* see wp_decode_is_cut() */
+	gboolean is_cut;  /* see wp_decode_is_cut() */
+	gboolean is_sure; /* the first bytes were unmistakable */
 	gboolean is_multiplexed;
 	gboolean has_emitted[2]; /* messages of that direction */
 	guint64 n_emitted;

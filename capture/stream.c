@@ -339,8 +339,9 @@ lose_thread(WpStream *stream, WpDirection from)
 static gboolean
 is_confirmed(const WpStream *stream)
 {
-	return (stream->has_emitted[0] && stream->has_emitted[1]) || stream->n_emitted > 3 ||
-	       stream->decoder == &wp_decoder_generic || stream->decoder == stream->shared->forced;
+	return stream->is_sure || (stream->has_emitted[0] && stream->has_emitted[1]) ||
+	       stream->n_emitted > 3 || stream->decoder == &wp_decoder_generic ||
+	       stream->decoder == stream->shared->forced;
 }
 
 /* The decoder does not understand: give it up if it never did, else look for the next message. */
