@@ -29,6 +29,7 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_ssh,
 	&wp_decoder_mongodb,
 	&wp_decoder_thrift,
+	&wp_decoder_kafka,
 	NULL,
 };
 /* clang-format on */

@@ -21,6 +21,24 @@ enum {
 	MAX_NAMED = 256           /* bytes of a name, where the place is a guess */
 };
 
+/* Behind the version: the name of the first parameter, or the zero behind the last. A request to Kafka for
+ * its metadata has the same words before. */
+static WpDecodeStatus
+names_begin(WpBytes in, guint32 length)
+{
+	guint8 first = wp_bytes_u8(&in);
+	if (in.failed)
+		return WP_DECODE_MORE;
+	return (length > 9 ? g_ascii_isprint((char)first) : first == 0) ? WP_DECODE_OK
+									: WP_DECODE_BAD;
+}
+
+static gboolean
+is_version(guint32 code)
+{
+	return code >> 16 == 3 && (code & 0xffff) < 100;
+}
+
 WpDecodeStatus
 wp_pgsql_start(WpBytes in, gsize *out_length, WpPgsqlStart *out_start)
 {
@@ -36,12 +54,12 @@ wp_pgsql_start(WpBytes in, gsize *out_length, WpPgsqlStart *out_start)
 		*out_start = WP_PGSQL_GSS;
 	else if (code == CODE_CANCEL && length >= 16 && length <= MAX_CANCEL)
 		*out_start = WP_PGSQL_CANCEL;
-	else if (code >> 16 == 3 && (code & 0xffff) < 100 && length >= 9 && length <= MAX_START)
+	else if (is_version(code) && length >= 9 && length <= MAX_START)
 		*out_start = WP_PGSQL_STARTUP;
 	else
 		return WP_DECODE_BAD;
 	*out_length = length;
-	return WP_DECODE_OK;
+	return *out_start == WP_PGSQL_STARTUP ? names_begin(in, length) : WP_DECODE_OK;
 }
 
 /* --- bodies: do they look like what their type says? BODY may be cut short of LENGTH. --- */
