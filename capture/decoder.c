@@ -30,6 +30,7 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_mongodb,
 	&wp_decoder_thrift,
 	&wp_decoder_kafka,
+	&wp_decoder_amqp,
 	NULL,
 };
 /* clang-format on */
