@@ -31,6 +31,8 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_thrift,
 	&wp_decoder_kafka,
 	&wp_decoder_amqp,
+	&wp_decoder_mqtt,
+	&wp_decoder_nats,
 	NULL,
 };
 /* clang-format on */

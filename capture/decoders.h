@@ -12,7 +12,9 @@ extern const WpDecoder wp_decoder_kafka;
 extern const WpDecoder wp_decoder_memcached;
 extern const WpDecoder wp_decoder_memcached_udp; /* decode-memcached.c */
 extern const WpDecoder wp_decoder_mongodb;
+extern const WpDecoder wp_decoder_mqtt;
 extern const WpDecoder wp_decoder_mysql;
+extern const WpDecoder wp_decoder_nats;
 extern const WpDecoder wp_decoder_pgsql;
 extern const WpDecoder wp_decoder_quic; /* decode-opaque.c */
 extern const WpDecoder wp_decoder_redis;
