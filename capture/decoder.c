@@ -33,6 +33,7 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_amqp,
 	&wp_decoder_mqtt,
 	&wp_decoder_nats,
+	&wp_decoder_cql,
 	NULL,
 };
 /* clang-format on */

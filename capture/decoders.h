@@ -5,6 +5,7 @@
 #include "capture/decoder.h"
 
 extern const WpDecoder wp_decoder_amqp;
+extern const WpDecoder wp_decoder_cql;
 extern const WpDecoder wp_decoder_dns;
 extern const WpDecoder wp_decoder_fastcgi;
 extern const WpDecoder wp_decoder_http1;
