@@ -34,6 +34,7 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_mqtt,
 	&wp_decoder_nats,
 	&wp_decoder_cql,
+	&wp_decoder_ldap,
 	NULL,
 };
 /* clang-format on */

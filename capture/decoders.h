@@ -10,6 +10,7 @@ extern const WpDecoder wp_decoder_dns;
 extern const WpDecoder wp_decoder_fastcgi;
 extern const WpDecoder wp_decoder_http1;
 extern const WpDecoder wp_decoder_kafka;
+extern const WpDecoder wp_decoder_ldap;
 extern const WpDecoder wp_decoder_memcached;
 extern const WpDecoder wp_decoder_memcached_udp; /* decode-memcached.c */
 extern const WpDecoder wp_decoder_mongodb;
