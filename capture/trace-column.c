@@ -4,10 +4,8 @@
  */
 #include "capture/trace-column.h"
 
+#include "capture/trace-format.h"
 #include "capture/trace.h"
-
-#define MAX_NODES   (1024 * 1024) /* of a trace: more is no system but a mistaken column */
-#define MAX_SECONDS 9223372035    /* the last whole second of int64 ns, less one */
 
 void
 wp_field_reader_init(WpFieldReader *reader, WpNodes *nodes)
@@ -81,7 +79,7 @@ wp_field_time(WpField field, gint64 *out_ns)
 		field = (WpField){ field.text + 1, field.length - 1 };
 	const char *point = memchr(field.text, '.', field.length);
 	WpField whole = { field.text, point ? (gsize)(point - field.text) : field.length };
-	if (!wp_field_number(whole, MAX_SECONDS, &seconds))
+	if (!wp_field_number(whole, WP_TRACE_MAX_SECONDS, &seconds))
 		return FALSE;
 	if (point &&
 	    !parse_fraction((WpField){ point + 1, field.length - whole.length - 1 }, &fraction))
@@ -128,7 +126,7 @@ wp_field_node(WpFieldReader *reader, WpField field, guint32 *out_node)
 		return "a node has no name";
 	guint32 key = wp_strings_intern(reader->keys, field.text, (gssize)field.length);
 	if (key >= reader->key_nodes->len) {
-		if (key > MAX_NODES)
+		if (key > WP_TRACE_MAX_NODES)
 			return "too many nodes";
 		guint32 node = wp_nodes_by_key(reader->nodes, wp_strings_get(reader->keys, key));
 		g_array_append_val(reader->key_nodes, node);

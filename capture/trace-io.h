@@ -1,6 +1,7 @@
 /*
- * The text form of traces, both ways (wirepath-trace(5)). One record a line, tab separated, so that
- * grep, sort and awk work:
+ * Trace files, both ways (wirepath-trace(5)). There are two forms, which a reader tells by their first
+ * bytes: .wpt (wpt.h), small and fast, and text, one record a line, tab separated, so that grep, sort
+ * and awk work:
  *
  *   #wirepath-trace 1
  *   #columns	time	kind	sender	receiver	id	...
@@ -26,11 +27,14 @@
 #include "capture/sink.h"
 
 /*
- * A sink that writes a trace to PATH ("-" = stdout). A file appears under its name only when it is
- * complete (end), or holds what came before an error. (transfer full) Free with
- * wp_trace_writer_free().
+ * A sink that writes a trace to PATH ("-" = stdout), as .wpt where that is its suffix (before .gz or
+ * .zst), else as text. A file appears under its name only when it is complete (end), or holds what came
+ * before an error. (transfer full) Free with wp_trace_writer_free().
  */
 WpRecordSink *wp_trace_writer_new(const char *path, GError **error);
+
+/* The same, in the form NAME ("text", "wpt"; NULL: by suffix). */
+WpRecordSink *wp_trace_writer_new_as(const char *path, const char *name, GError **error);
 void wp_trace_writer_free(WpRecordSink *writer);
 
 typedef struct {
@@ -43,9 +47,9 @@ typedef struct {
 } WpTraceReadOptions;
 
 /*
- * Reads the trace at PATH and pushes it into SINK (begin ... end). Lines that make no sense are
- * counted and, for the first, reported as a setting; a file without any good line is an error
- * (WP_CAPTURE_ERROR_FORMAT). A compressed file cut short gives all up to the cut and
+ * Reads the trace at PATH and pushes it into SINK (begin ... end). Lines (of .wpt: records, blocks) that
+ * make no sense are counted and, for the first, reported as a setting; a file without any good one is
+ * an error (WP_CAPTURE_ERROR_FORMAT). A file cut short gives all up to the cut and
  * WP_COUNT_INPUT_TRUNCATED.
  */
 gboolean wp_trace_read(const char *path, const WpTraceReadOptions *options, WpNodes *nodes,

@@ -1,15 +1,14 @@
 /*
- * Trace reader: lines to records. A line is cut into fields, and each field goes to the function of
+ * Reader of the text form: lines to records. A line is cut into fields, and each field goes to the function of
  * its column; a line is taken or refused as a whole.
  *
  * Two layouts are read. With a header (#wirepath-trace, #columns) fields are separated by tabs. Without
  * one it is the paper's (section 6.5): time, operation, sender, receiver, id between any white space.
  */
-#include "capture/trace-io.h"
+#include "capture/trace-text.h"
 
 #include <string.h>
 
-#include "capture/input.h"
 #include "capture/trace-column.h"
 #include "capture/trace.h"
 
@@ -17,27 +16,15 @@
 #define MAX_LINE       (1024 * 1024)
 #define TOO_LONG       "it is longer than 1 MiB"
 #define MAX_FIELDS     64
-#define MAX_STRINGS    (1u << 30) /* half of what WpStrings can number */
 #define PROGRESS_LINES 16384
 
 typedef struct {
-	WpInput *input;
+	WpTraceReading *reading;
 	WpFieldReader fields;
-	WpRecordSink *sink;
-	const WpTraceReadOptions *options;
-	WpCounters *counters;
-	guint64 totals[WP_N_COUNTERS]; /* of #counter lines, pairs included */
-	guint64 paired[WP_N_COUNTERS]; /* of #counter lines with a pair */
-
 	WpColumnFunc columns[MAX_FIELDS]; /* NULL = not known: ignored */
 	gsize n_columns;
-	gboolean has_header;
 	GString *scratch; /* fields with escapes, unescaped */
-
-	guint64 n_lines, n_good, n_bad;
-	char *first_bad;      /* "line 7: ..." */
-	gboolean is_stopped;  /* progress asked for it */
-	gboolean sink_failed; /* nothing more can be pushed */
+	guint64 n_lines;
 } Reader;
 
 /* Cuts LINE at each tab. */
@@ -138,7 +125,7 @@ set_columns(Reader *reader, const WpField *fields, gsize n, GError **error)
 	for (gsize i = 0; i < n; i++)
 		reader->columns[i] = wp_column_find(fields[i]);
 	reader->n_columns = n;
-	for (gsize r = 0; r < WP_COLUMNS_REQUIRED - (reader->has_header ? 0 : 1); r++) {
+	for (gsize r = 0; r < WP_COLUMNS_REQUIRED - (reader->reading->has_header ? 0 : 1); r++) {
 		gsize i = 0;
 		while (i < n && reader->columns[i] != wp_columns_known[r].read)
 			i++;
@@ -146,7 +133,7 @@ set_columns(Reader *reader, const WpField *fields, gsize n, GError **error)
 			g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
 				    "cannot read the trace %s: line %" G_GUINT64_FORMAT
 				    " names no column '%s'",
-				    wp_input_path(reader->input), reader->n_lines,
+				    wp_input_path(reader->reading->input), reader->n_lines,
 				    wp_columns_known[r].name);
 			return FALSE;
 		}
@@ -193,19 +180,7 @@ parse_record(Reader *reader, const WpField *fields, gsize n, WpRecord *out_recor
 static void
 count_bad(Reader *reader, const char *reason)
 {
-	wp_counters_add(reader->counters, WP_COUNT_TRACE_LINES_BAD, 1);
-	if (reader->n_bad++ == 0)
-		reader->first_bad =
-			g_strdup_printf("line %" G_GUINT64_FORMAT ": %s", reader->n_lines, reason);
-}
-
-static gboolean
-is_wanted(const Reader *reader, const WpRecord *record)
-{
-	const WpTraceReadOptions *options = reader->options;
-	return !options ||
-	       ((options->from_ns == WP_NO_TIME || record->begin_ns >= options->from_ns) &&
-		(options->to_ns == WP_NO_TIME || record->begin_ns < options->to_ns));
+	wp_trace_reading_bad(reader->reading, 1, "line", reader->n_lines, reason);
 }
 
 static gboolean
@@ -218,17 +193,13 @@ read_record(Reader *reader, const WpField *fields, gsize n, GError **error)
 		count_bad(reader, bad);
 		return TRUE;
 	}
-	reader->n_good++;
-	if (wp_strings_count(wp_nodes_strings(reader->fields.nodes)) > MAX_STRINGS) {
+	if (wp_strings_count(wp_nodes_strings(reader->fields.nodes)) > WP_TRACE_MAX_STRINGS) {
 		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_LIMIT,
 			    "cannot read the trace %s: it has too many different ids and labels",
-			    wp_input_path(reader->input));
+			    wp_input_path(reader->reading->input));
 		return FALSE;
 	}
-	if (!is_wanted(reader, &record))
-		return TRUE;
-	reader->sink_failed = !wp_sink_record(reader->sink, &record, reader->fields.tokens, error);
-	return !reader->sink_failed;
+	return wp_trace_reading_record(reader->reading, &record, reader->fields.tokens, error);
 }
 
 /* #wirepath-trace VERSION */
@@ -237,20 +208,20 @@ read_version(Reader *reader, const WpField *fields, gsize n, GError **error)
 {
 	guint64 version;
 
-	reader->has_header = TRUE;
+	reader->reading->has_header = TRUE;
 	if (n > 1 && wp_field_number(fields[1], G_MAXUINT32, &version) && version == VERSION)
 		return TRUE;
 	g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
 		    "cannot read the trace %s: line %" G_GUINT64_FORMAT
 		    " does not say version %d; use the program that wrote it",
-		    wp_input_path(reader->input), reader->n_lines, VERSION);
+		    wp_input_path(reader->reading->input), reader->n_lines, VERSION);
 	return FALSE;
 }
 
 static gboolean
 read_columns(Reader *reader, const WpField *fields, gsize n, GError **error)
 {
-	reader->has_header = TRUE;
+	reader->reading->has_header = TRUE;
 	return set_columns(reader, fields + 1, n - 1, error);
 }
 
@@ -293,7 +264,7 @@ read_counter_line(Reader *reader, const WpField *fields, gsize n, GError **error
 	if (!wp_field_copy(fields[1], name, sizeof name) || !wp_counter_from_name(name, &counter))
 		return TRUE;
 	if (n < 5) {
-		reader->totals[counter] += MIN(value, G_MAXINT64 - reader->totals[counter]);
+		wp_trace_reading_total(reader->reading, counter, value);
 		return TRUE;
 	}
 	const char *bad = wp_field_node(&reader->fields, fields[3], &sender);
@@ -303,9 +274,7 @@ read_counter_line(Reader *reader, const WpField *fields, gsize n, GError **error
 		count_bad(reader, bad);
 		return TRUE;
 	}
-	value = MIN(value, G_MAXINT64 - reader->paired[counter]);
-	reader->paired[counter] += value;
-	wp_counters_add_pair(reader->counters, counter, sender, receiver, value);
+	wp_trace_reading_pair(reader->reading, counter, sender, receiver, value);
 	return TRUE;
 }
 
@@ -319,8 +288,7 @@ read_setting_line(Reader *reader, const WpField *fields, gsize n, GError **error
 		count_bad(reader, "a #setting line has no key");
 		return TRUE;
 	}
-	reader->sink_failed = !wp_sink_setting(reader->sink, key, value ? value : "", error);
-	return !reader->sink_failed;
+	return wp_trace_reading_setting(reader->reading, key, value ? value : "", error);
 }
 
 /* A line that begins with '#': one of ours, or a comment. */
@@ -345,7 +313,7 @@ read_header_line(Reader *reader, const WpField *fields, gsize n, GError **error)
 static gboolean
 cut_line(Reader *reader, const char *line, gsize length, WpField *fields, gsize *out_n)
 {
-	gboolean is_ours = reader->has_header || line[0] == '#';
+	gboolean is_ours = reader->reading->has_header || line[0] == '#';
 
 	*out_n = is_ours && memchr(line, '\t', length) ? split_tabs(line, length, fields)
 						       : split_blanks(line, length, fields);
@@ -375,21 +343,9 @@ read_line(Reader *reader, const char *line, gsize length, GError **error)
 	}
 	if (line[0] == '#')
 		return read_header_line(reader, fields, n, error);
-	if (!reader->has_header && reader->n_good == 0 && is_heading(fields, n))
+	if (!reader->reading->has_header && reader->reading->n_good == 0 && is_heading(fields, n))
 		return set_columns(reader, fields, n, error);
 	return read_record(reader, fields, n, error);
-}
-
-static gboolean
-go_on(Reader *reader)
-{
-	const WpTraceReadOptions *options = reader->options;
-	guint64 read, size;
-
-	if (!options || !options->progress || reader->n_lines % PROGRESS_LINES != 0)
-		return TRUE;
-	wp_input_progress(reader->input, &read, &size);
-	return options->progress(read, size, reader->n_good, options->progress_data);
 }
 
 /* All whole lines of DATA; *OUT_USED is what they take. */
@@ -398,14 +354,15 @@ read_lines(Reader *reader, const guint8 *data, gsize length, gsize *out_used, GE
 {
 	const char *line = (const char *)data, *end = line + length;
 
-	while (!reader->is_stopped) {
+	while (!reader->reading->is_stopped) {
 		const char *newline = memchr(line, '\n', (gsize)(end - line));
 		if (!newline)
 			break;
 		if (!read_line(reader, line, (gsize)(newline - line), error))
 			return FALSE;
 		line = newline + 1;
-		reader->is_stopped = !go_on(reader);
+		if (reader->n_lines % PROGRESS_LINES == 0)
+			wp_trace_reading_go_on(reader->reading);
 	}
 	*out_used = (gsize)(line - (const char *)data);
 	return TRUE;
@@ -418,11 +375,12 @@ read_lines(Reader *reader, const guint8 *data, gsize length, gsize *out_used, GE
 static gboolean
 read_rest(Reader *reader, const guint8 *data, gsize length, GError **error)
 {
-	gboolean is_cut = wp_input_is_cut(reader->input) || (length > 0 && reader->has_header);
+	gboolean is_cut = wp_input_is_cut(reader->reading->input) ||
+			  (length > 0 && reader->reading->has_header);
 
 	if (is_cut)
-		wp_counters_add(reader->counters, WP_COUNT_INPUT_TRUNCATED, 1);
-	if (is_cut || length == 0 || reader->is_stopped)
+		wp_trace_reading_cut(reader->reading);
+	if (is_cut || length == 0 || reader->reading->is_stopped)
 		return TRUE;
 	return read_line(reader, (const char *)data, length, error);
 }
@@ -436,11 +394,12 @@ skip_line(Reader *reader, GError **error)
 	reader->n_lines++;
 	count_bad(reader, TOO_LONG);
 	while (!newline) {
-		gssize n = wp_input_peek(reader->input, 1, &data, error);
+		gssize n = wp_input_peek(reader->reading->input, 1, &data, error);
 		if (n <= 0)
 			return n == 0;
 		newline = memchr(data, '\n', (gsize)n);
-		wp_input_consume(reader->input, newline ? (gsize)(newline + 1 - data) : (gsize)n);
+		wp_input_consume(reader->reading->input,
+				 newline ? (gsize)(newline + 1 - data) : (gsize)n);
 	}
 	return TRUE;
 }
@@ -450,19 +409,19 @@ read_all(Reader *reader, GError **error)
 {
 	gsize want = 1;
 
-	while (!reader->is_stopped) {
+	while (!reader->reading->is_stopped) {
 		const guint8 *data;
 		gsize used;
-		gssize n = wp_input_peek(reader->input, want, &data, error);
+		gssize n = wp_input_peek(reader->reading->input, want, &data, error);
 		if (n < 0)
 			return FALSE;
 		if (!read_lines(reader, data, (gsize)n, &used, error))
 			return FALSE;
-		wp_input_consume(reader->input, used);
+		wp_input_consume(reader->reading->input, used);
 		if ((gsize)n < want)
 			return read_rest(reader, data + used, (gsize)n - used, error);
 		want = (gsize)n - used + 1;
-		if (want > MAX_LINE && !reader->is_stopped) {
+		if (want > MAX_LINE && !reader->reading->is_stopped) {
 			if (!skip_line(reader, error))
 				return FALSE;
 			want = 1;
@@ -471,81 +430,18 @@ read_all(Reader *reader, GError **error)
 	return TRUE;
 }
 
-/* What #counter lines told in all, less what the pairs among them have added already. */
-static void
-add_totals(Reader *reader)
+gboolean
+wp_trace_text_read(WpTraceReading *reading, GError **error)
 {
-	for (WpCounter i = 0; i < WP_N_COUNTERS; i++)
-		if (reader->totals[i] > reader->paired[i])
-			wp_counters_add(reader->counters, i, reader->totals[i] - reader->paired[i]);
-}
+	g_autofree Reader *reader = g_new0(Reader, 1);
 
-/* What comes after the last record. */
-static gboolean
-finish(Reader *reader, GError **error)
-{
-	if (reader->first_bad &&
-	    !wp_sink_setting(reader->sink, "first-bad-line", reader->first_bad, error))
-		return FALSE;
-	add_totals(reader);
-	return wp_sink_counters(reader->sink, reader->counters, error) &&
-	       wp_sink_end(reader->sink, error);
-}
-
-static gboolean
-read_trace(Reader *reader, GError **error)
-{
-	if (!wp_sink_begin(reader->sink, reader->fields.nodes, error))
-		return FALSE;
-	if (!read_all(reader, error)) {
-		/* What was read before is good, unless it is the sink that failed. */
-		if (reader->n_good > 0 && !reader->sink_failed)
-			(void)finish(reader, NULL);
-		return FALSE;
-	}
-	if (reader->n_good == 0 && (reader->n_bad > 0 || !reader->has_header) &&
-	    !reader->is_stopped) {
-		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
-			    "cannot read %s as a trace: %s", wp_input_path(reader->input),
-			    reader->first_bad ? reader->first_bad : "there is nothing in it");
-		return FALSE;
-	}
-	return finish(reader, error);
-}
-
-static void
-reader_init(Reader *reader, WpInput *input, WpNodes *nodes, WpRecordSink *sink)
-{
-	reader->input = input;
-	reader->sink = sink;
-	reader->counters = wp_counters_new();
-	wp_field_reader_init(&reader->fields, nodes);
+	reader->reading = reading;
+	wp_field_reader_init(&reader->fields, reading->nodes);
 	reader->scratch = g_string_new(NULL);
 	set_default_columns(reader);
-}
-
-static void
-reader_clear(Reader *reader)
-{
-	wp_counters_free(reader->counters);
+	gboolean ok = read_all(reader, error);
 	wp_field_reader_clear(&reader->fields);
 	g_string_free(reader->scratch, TRUE);
-	g_free(reader->first_bad);
-}
-
-gboolean
-wp_trace_read(const char *path, const WpTraceReadOptions *options, WpNodes *nodes,
-	      WpRecordSink *sink, GError **error)
-{
-	g_autoptr(WpInput) input =
-		wp_input_open_or_take(path, options ? options->standard_input : NULL, error);
-	if (!input)
-		return FALSE;
-	g_autofree Reader *reader = g_new0(Reader, 1);
-	reader_init(reader, input, nodes, sink);
-	reader->options = options;
-	gboolean ok = read_trace(reader, error);
-	reader_clear(reader);
 	return ok;
 }
 
@@ -564,7 +460,7 @@ is_first_line(const char *line, gsize length)
 }
 
 gboolean
-wp_trace_is_trace(const guint8 *head, gsize length)
+wp_trace_text_detect(const guint8 *head, gsize length)
 {
 	static const char magic[] = "#wirepath-trace";
 	const char *line = (const char *)head, *end = line + length;

@@ -1,12 +1,12 @@
 /*
- * Trace writer: records to lines, with nothing kept but a buffer. Numbers are formatted by hand, as
+ * Writer of the text form: records to lines, with nothing kept but a buffer. Numbers are formatted by hand, as
  * printf would take longer than everything else together.
  *
  * A node is announced (#node KEY) before the first record that names it, and in the order of its
  * number, so that a reader that numbers nodes as they come gives every node its old number. What is
  * only known at the end (names, counters) stands at the end.
  */
-#include "capture/trace-io.h"
+#include "capture/trace-text.h"
 
 #include <string.h>
 
@@ -27,12 +27,8 @@ typedef struct {
 } Announced;
 
 typedef struct {
-	WpRecordSink sink; /* first, so that a sink is its writer */
-	WpOutput *output;
-	WpNodes *nodes;
+	WpTraceWriter base;
 	GArray *announced; /* Announced, by node */
-	gboolean has_records;
-	gboolean is_finished;
 } Writer;
 
 /* 1 where a byte of text stands for itself. */
@@ -221,7 +217,7 @@ static void
 put_node(Writer *writer, guint32 node)
 {
 	const Announced *known = &g_array_index(writer->announced, Announced, node);
-	put_key(writer->output, known);
+	put_key(writer->base.output, known);
 }
 
 /* Address and port; the address is most often that of NODE, whose key is its text already. */
@@ -229,7 +225,7 @@ static void
 put_endpoint(Writer *writer, const WpEndpoint *endpoint, guint32 node)
 {
 	const Announced *known = &g_array_index(writer->announced, Announced, node);
-	WpOutput *output = writer->output;
+	WpOutput *output = writer->base.output;
 	char text[WP_ENDPOINT_TEXT_MAX];
 
 	if (!known->has_address || memcmp(known->address, endpoint->address, 16) != 0 ||
@@ -279,18 +275,18 @@ static void
 announce_nodes(Writer *writer, guint32 n)
 {
 	for (guint32 node = writer->announced->len; node < n; node++) {
-		const char *key = wp_nodes_key(writer->nodes, node);
-		const guint8 *address = wp_nodes_address(writer->nodes, node);
+		const char *key = wp_nodes_key(writer->base.nodes, node);
+		const guint8 *address = wp_nodes_address(writer->base.nodes, node);
 		Announced known = { .has_address = address != NULL };
 		known.key = escape_text(key, &known.length);
 		known.is_ipv6 = strchr(key, ':') != NULL;
 		if (address)
 			memcpy(known.address, address, 16);
 		g_array_append_val(writer->announced, known);
-		put_text(writer->output, "#node");
-		put_tab(writer->output);
+		put_text(writer->base.output, "#node");
+		put_tab(writer->base.output);
 		put_node(writer, node);
-		wp_output_put(writer->output, '\n');
+		wp_output_put(writer->base.output, '\n');
 	}
 }
 
@@ -304,16 +300,17 @@ static void
 put_id(Writer *writer, guint64 id)
 {
 	if (id < WP_ID_TEXT)
-		put_number(writer->output, id);
+		put_number(writer->base.output, id);
 	else
-		put_text(writer->output, wp_nodes_text(writer->nodes, (guint32)(id - WP_ID_TEXT)));
+		put_text(writer->base.output,
+			 wp_nodes_text(writer->base.nodes, (guint32)(id - WP_ID_TEXT)));
 }
 
 /* The columns that every trace has. */
 static void
 put_required(Writer *writer, const WpRecord *record)
 {
-	WpOutput *output = writer->output;
+	WpOutput *output = writer->base.output;
 
 	put_time(output, record->begin_ns);
 	put_tab(output);
@@ -338,7 +335,7 @@ put_known(WpOutput *output, gboolean is_known, guint64 value)
 static void
 put_optional(Writer *writer, const WpRecord *record, const guint32 *tokens)
 {
-	WpOutput *output = writer->output;
+	WpOutput *output = writer->base.output;
 
 	put_tab(output);
 	if (record->marks & WP_MARK_CUT)
@@ -351,9 +348,9 @@ put_optional(Writer *writer, const WpRecord *record, const guint32 *tokens)
 	put_endpoint(writer, &record->dst, record->receiver);
 	put_known(output, record->flow != 0, record->flow);
 	put_tab(output);
-	put_text(output, wp_nodes_text(writer->nodes, record->protocol));
+	put_text(output, wp_nodes_text(writer->base.nodes, record->protocol));
 	put_tab(output);
-	put_text(output, wp_nodes_text(writer->nodes, record->label));
+	put_text(output, wp_nodes_text(writer->base.nodes, record->label));
 	put_known(output, record->bytes != WP_NO_SIZE, record->bytes);
 	put_tab(output);
 	if (record->status != WP_STATUS_UNKNOWN)
@@ -374,17 +371,17 @@ writer_begin(WpRecordSink *sink, WpNodes *nodes, GError **error)
 		"label\tbytes\tstatus\tsetup\twait\ttap\tpacket\ttokens\n";
 	Writer *writer = (Writer *)sink;
 
-	writer->nodes = wp_nodes_ref(nodes);
-	put_text(writer->output, "#wirepath-trace 1");
-	wp_output_put(writer->output, '\n');
-	put_bytes(writer->output, columns, strlen(columns));
-	return !wp_output_failed(writer->output, error);
+	writer->base.nodes = wp_nodes_ref(nodes);
+	put_text(writer->base.output, "#wirepath-trace 1");
+	wp_output_put(writer->base.output, '\n');
+	put_bytes(writer->base.output, columns, strlen(columns));
+	return !wp_output_failed(writer->base.output, error);
 }
 
 static gboolean
 writer_setting(WpRecordSink *sink, const char *key, const char *value, GError **error)
 {
-	WpOutput *output = ((Writer *)sink)->output;
+	WpOutput *output = ((Writer *)sink)->base.output;
 
 	put_text(output, "#setting");
 	put_tab(output);
@@ -403,19 +400,19 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 	announce_nodes(writer, MAX(record->sender, record->receiver) + 1);
 	put_required(writer, record);
 	put_optional(writer, record, tokens);
-	wp_output_put(writer->output, '\n');
-	writer->has_records = TRUE;
-	return !wp_output_failed(writer->output, error);
+	wp_output_put(writer->base.output, '\n');
+	writer->base.has_records = TRUE;
+	return !wp_output_failed(writer->base.output, error);
 }
 
 static void
 put_counter(Writer *writer, WpCounter counter, guint64 n)
 {
-	put_text(writer->output, "#counter");
-	put_tab(writer->output);
-	put_text(writer->output, wp_counter_info[counter].name);
-	put_tab(writer->output);
-	put_number(writer->output, n);
+	put_text(writer->base.output, "#counter");
+	put_tab(writer->base.output);
+	put_text(writer->base.output, wp_counter_info[counter].name);
+	put_tab(writer->base.output);
+	put_number(writer->base.output, n);
 }
 
 static void
@@ -424,11 +421,11 @@ put_pair(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointe
 	Writer *writer = data;
 
 	put_counter(writer, counter, n);
-	put_tab(writer->output);
+	put_tab(writer->base.output);
 	put_node(writer, sender);
-	put_tab(writer->output);
+	put_tab(writer->base.output);
 	put_node(writer, receiver);
-	wp_output_put(writer->output, '\n');
+	wp_output_put(writer->base.output, '\n');
 }
 
 static gboolean
@@ -436,14 +433,14 @@ writer_counters(WpRecordSink *sink, const WpCounters *counters, GError **error)
 {
 	Writer *writer = (Writer *)sink;
 
-	announce_nodes(writer, wp_nodes_count(writer->nodes));
+	announce_nodes(writer, wp_nodes_count(writer->base.nodes));
 	for (WpCounter i = 0; i < WP_N_COUNTERS; i++)
 		if (wp_counters_get(counters, i) > 0) {
 			put_counter(writer, i, wp_counters_get(counters, i));
-			wp_output_put(writer->output, '\n');
+			wp_output_put(writer->base.output, '\n');
 		}
 	wp_counters_foreach_pair(counters, put_pair, writer);
-	return !wp_output_failed(writer->output, error);
+	return !wp_output_failed(writer->base.output, error);
 }
 
 static void
@@ -451,66 +448,62 @@ put_hint(guint32 node, WpNameSource source, const char *name, guint64 count, gpo
 {
 	Writer *writer = data;
 
-	put_text(writer->output, "#node");
-	put_tab(writer->output);
+	put_text(writer->base.output, "#node");
+	put_tab(writer->base.output);
 	put_node(writer, node);
-	put_tab(writer->output);
-	put_text(writer->output, wp_name_source_name(source));
-	put_tab(writer->output);
-	put_number(writer->output, count);
-	put_tab(writer->output);
-	put_text(writer->output, name);
-	wp_output_put(writer->output, '\n');
+	put_tab(writer->base.output);
+	put_text(writer->base.output, wp_name_source_name(source));
+	put_tab(writer->base.output);
+	put_number(writer->base.output, count);
+	put_tab(writer->base.output);
+	put_text(writer->base.output, name);
+	wp_output_put(writer->base.output, '\n');
 }
 
 static void
-put_tail(Writer *writer)
+finish(WpTraceWriter *base)
 {
-	announce_nodes(writer, wp_nodes_count(writer->nodes));
-	wp_nodes_foreach_hint(writer->nodes, put_hint, writer);
-	writer->is_finished = TRUE;
+	Writer *writer = (Writer *)base;
+
+	announce_nodes(writer, wp_nodes_count(base->nodes));
+	wp_nodes_foreach_hint(base->nodes, put_hint, writer);
+	base->is_finished = TRUE;
 }
 
 static gboolean
 writer_end(WpRecordSink *sink, GError **error)
 {
-	Writer *writer = (Writer *)sink;
+	WpTraceWriter *writer = (WpTraceWriter *)sink;
 
-	put_tail(writer);
+	finish(writer);
 	return wp_output_finish(writer->output, error);
 }
 
 static const WpRecordSinkOps writer_ops = { writer_begin, writer_setting, writer_record,
 					    writer_counters, writer_end };
 
-WpRecordSink *
-wp_trace_writer_new(const char *path, GError **error)
+static WpTraceWriter *
+writer_new(void)
 {
-	WpOutput *output = wp_output_open(path, error);
-	if (!output)
-		return NULL;
 	Writer *writer = g_new0(Writer, 1);
-	writer->sink.ops = &writer_ops;
-	writer->output = output;
+	writer->base.sink.ops = &writer_ops;
 	writer->announced = g_array_new(FALSE, FALSE, sizeof(Announced));
 	g_array_set_clear_func(writer->announced, clear_announced);
-	return &writer->sink;
+	return &writer->base;
 }
 
-void
-wp_trace_writer_free(WpRecordSink *sink)
+static void
+writer_clear(WpTraceWriter *base)
 {
-	Writer *writer = (Writer *)sink;
-
-	if (!writer)
-		return;
-	if (!writer->is_finished && writer->has_records)
-		put_tail(writer);
-	else if (!writer->is_finished)
-		wp_output_discard(writer->output);
-	wp_output_free(writer->output);
-	g_array_unref(writer->announced);
-	if (writer->nodes)
-		wp_nodes_unref(writer->nodes);
-	g_free(writer);
+	g_array_unref(((Writer *)base)->announced);
 }
+
+const WpTraceFormat wp_trace_format_text = {
+	.name = "text",
+	.suffix = "",
+	.detect = wp_trace_text_detect,
+	.read = wp_trace_text_read,
+	.writer_new = writer_new,
+	.writer_finish = finish,
+	.writer_clear = writer_clear,
+};

@@ -9,6 +9,7 @@ typedef struct {
 	WpLoadOptions load;
 	const char *where;
 	const char *output;
+	const char *format;
 } RecordsOptions;
 
 static const WpOption table[] = {
@@ -17,7 +18,13 @@ static const WpOption table[] = {
 	  .kind = WP_OPT_TEXT,
 	  .offset = offsetof(RecordsOptions, output),
 	  .argument = "FILE",
-	  .help = "write there instead of to standard output; .gz and .zst\nare compressed" },
+	  .help = "write there instead of to standard output; .gz and .zst\nare compressed, .wpt "
+		  "is the binary form" },
+	{ .name = "format",
+	  .kind = WP_OPT_TEXT,
+	  .offset = offsetof(RecordsOptions, format),
+	  .argument = "NAME",
+	  .help = "text, or wpt: binary, smaller and faster; by default by\nsuffix, else text" },
 	{ .name = NULL },
 };
 
@@ -45,7 +52,8 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	wp_load_add_inputs(invocation, files);
 	if (!wp_overwrite_add_output(files, options->output, error))
 		return -1;
-	WpRecordSink *writer = wp_trace_writer_new(options->output ? options->output : "-", error);
+	WpRecordSink *writer = wp_trace_writer_new_as(options->output ? options->output : "-",
+						      options->format, error);
 	if (!writer)
 		return -1;
 	g_autoptr(WpNodes) nodes = wp_nodes_new();
@@ -65,6 +73,7 @@ const WpCommand wp_command_records = {
 	.synopsis = "[OPTION]... INPUT... [-o FILE]",
 	.summary = "packets to a trace: one line per call and return, no inference",
 	.examples = "  wirepath records capture.pcap -o capture.trace.zst\n"
+		    "  wirepath records capture.pcap -o capture.wpt\n"
 		    "  wirepath records capture.pcap | grep 'GET /cart'\n"
 		    "  wirepath records big.pcap -o - | wirepath report -\n",
 	.min_operands = 1,

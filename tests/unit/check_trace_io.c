@@ -504,6 +504,7 @@ START_TEST(selection)
 	ck_assert_uint_eq(n_calls, 1);
 	ck_assert_uint_gt(wp_trace_n_records(trace), 1000);
 	ck_assert_uint_lt(wp_trace_n_records(trace), 40000);
+	ck_assert_uint_eq(wp_counters_get(wp_trace_counters(trace), WP_COUNT_INPUT_STOPPED), 1);
 }
 END_TEST
 

@@ -1,0 +1,403 @@
+/*
+ * Writer of the binary form. Records gather in one block, texts and nodes that they name for the first
+ * time in two others; when the first is full, all three are written, the records last. So memory is
+ * three blocks, and eight bytes a text and some thirty a node.
+ */
+#include "capture/wpt.h"
+
+#include "capture/trace.h"
+
+#define N_RECORDS   512 /* of a block: with all they may have besides, 84 KiB */
+#define EXTRA_BYTES (WP_RECORD_MAX_TOKENS * 4 + 2 * 16)
+#define EXTRA_AT    (N_RECORDS * sizeof(WpWptRecord)) /* in the block, until it is written */
+#define ITEMS_BYTES (64 * 1024) /* of a block of anything else, but for one long text */
+#define STEP_BYTES  4096        /* that WpOutput has room for at a time */
+
+/* A block of items of any length. */
+typedef struct {
+	const char *kind;
+	GByteArray *bytes;
+	guint32 n;
+	guint64 first;
+} Items;
+
+/* A node that the reader knows. */
+typedef struct {
+	guint8 address[16];
+	gboolean has_address;
+} Announced;
+
+typedef struct {
+	WpTraceWriter base;
+	GArray *texts;     /* guint32: number in the file, by number in the pool; 0 = not yet */
+	GArray *announced; /* Announced, by node */
+	Items strings, nodes, settings, counters, hints;
+	guint32 n_texts;
+	gboolean is_too_long; /* a text was */
+
+	guint64 n_records; /* in blocks written */
+	guint32 n;         /* in this block */
+	gsize n_extra;
+	guint8 block[N_RECORDS * (sizeof(WpWptRecord) + EXTRA_BYTES)];
+} Writer;
+
+static void
+put_bytes(WpOutput *output, gconstpointer bytes, gsize n)
+{
+	const guint8 *at = bytes;
+
+	for (gsize step; n > 0; at += step, n -= step) {
+		step = MIN(n, STEP_BYTES);
+		wp_output_reserve(output, step);
+		memcpy(output->at, at, step);
+		output->at += step;
+	}
+}
+
+/* PAYLOAD has BYTES, a multiple of 8. */
+static void
+put_block(Writer *writer, const char *kind, guint32 n, guint64 first, gconstpointer payload,
+	  gsize bytes)
+{
+	WpWptBlock block = {
+		.bytes = GUINT32_TO_LE((guint32)bytes),
+		.n = GUINT32_TO_LE(n),
+		.first = GUINT64_TO_LE(first),
+		.sum = GUINT64_TO_LE(wp_wpt_sum(payload, bytes)),
+	};
+	memcpy(block.kind, kind, sizeof block.kind);
+	block.check = GUINT32_TO_LE(wp_wpt_check(&block));
+	put_bytes(writer->base.output, &block, sizeof block);
+	put_bytes(writer->base.output, payload, bytes);
+}
+
+static void
+flush_items(Writer *writer, Items *items)
+{
+	static const guint8 zeros[8];
+
+	if (items->n == 0)
+		return;
+	g_byte_array_append(items->bytes, zeros, -items->bytes->len & 7);
+	put_block(writer, items->kind, items->n, items->first, items->bytes->data,
+		  items->bytes->len);
+	items->first += items->n;
+	items->n = 0;
+	g_byte_array_set_size(items->bytes, 0);
+}
+
+static void
+add_u32(Items *items, guint32 value)
+{
+	value = GUINT32_TO_LE(value);
+	g_byte_array_append(items->bytes, (const guint8 *)&value, sizeof value);
+}
+
+static void
+add_u64(Items *items, guint64 value)
+{
+	value = GUINT64_TO_LE(value);
+	g_byte_array_append(items->bytes, (const guint8 *)&value, sizeof value);
+}
+
+static void
+add_text(Writer *writer, Items *items, const char *text)
+{
+	gsize length = strlen(text);
+
+	if (length > WP_WPT_MAX_TEXT) {
+		writer->is_too_long = TRUE;
+		length = 0;
+	}
+	add_u32(items, (guint32)length);
+	g_byte_array_append(items->bytes, (const guint8 *)text, (guint)length);
+}
+
+static void
+end_item(Writer *writer, Items *items)
+{
+	items->n++;
+	if (items->bytes->len >= ITEMS_BYTES)
+		flush_items(writer, items);
+}
+
+static void
+flush_records(Writer *writer)
+{
+	gsize bytes = writer->n * sizeof(WpWptRecord);
+	gsize padding = -writer->n_extra & 7;
+
+	flush_items(writer, &writer->strings);
+	flush_items(writer, &writer->nodes);
+	if (writer->n == 0)
+		return;
+	/* Also in a block that is not full the records are followed at once by what they have besides. */
+	memset(writer->block + EXTRA_AT + writer->n_extra, 0, padding);
+	memmove(writer->block + bytes, writer->block + EXTRA_AT, writer->n_extra + padding);
+	put_block(writer, "RECS", writer->n, writer->n_records, writer->block,
+		  bytes + writer->n_extra + padding);
+	writer->n_records += writer->n;
+	writer->n = 0;
+	writer->n_extra = 0;
+}
+
+static gboolean
+has_failed(const Writer *writer, GError **error)
+{
+	if (!writer->is_too_long)
+		return wp_output_failed(writer->base.output, error);
+	g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_LIMIT,
+		    "cannot write the trace: a name in it has over %d bytes", WP_WPT_MAX_TEXT);
+	return TRUE;
+}
+
+/* The number in the file of text NUMBER of the pool. */
+static guint32
+add_string(Writer *writer, guint32 number)
+{
+	if (number >= writer->texts->len)
+		g_array_set_size(writer->texts, (guint)number + 1 + number / 2);
+	guint32 *text = &g_array_index(writer->texts, guint32, number);
+	if (*text == 0) {
+		*text = ++writer->n_texts;
+		add_text(writer, &writer->strings, wp_nodes_text(writer->base.nodes, number));
+		end_item(writer, &writer->strings);
+	}
+	return *text;
+}
+
+static inline guint32
+text_of(Writer *writer, guint32 number)
+{
+	if (number == 0)
+		return 0;
+	if (number < writer->texts->len) {
+		guint32 text = g_array_index(writer->texts, guint32, number);
+		if (text)
+			return text;
+	}
+	return add_string(writer, number);
+}
+
+/* Tells the reader of the first N nodes, as far as it does not know them. */
+static void
+announce_nodes(Writer *writer, guint32 n)
+{
+	for (guint32 node = writer->announced->len; node < n; node++) {
+		const guint8 *address = wp_nodes_address(writer->base.nodes, node);
+		Announced known = { .has_address = address != NULL };
+		if (address)
+			memcpy(known.address, address, sizeof known.address);
+		g_array_append_val(writer->announced, known);
+		add_text(writer, &writer->nodes, wp_nodes_key(writer->base.nodes, node));
+		end_item(writer, &writer->nodes);
+	}
+}
+
+static inline void
+put_extra(Writer *writer, gconstpointer bytes, gsize n)
+{
+	memcpy(writer->block + EXTRA_AT + writer->n_extra, bytes, n);
+	writer->n_extra += n;
+}
+
+/* Says how the address of END is told, and tells it where it is not that of NODE. */
+static inline guint8
+put_end(Writer *writer, const WpEndpoint *end, guint32 node)
+{
+	const Announced *known = &g_array_index(writer->announced, Announced, node);
+
+	if (!wp_endpoint_is_known(end))
+		return WP_WPT_END_UNKNOWN;
+	if (known->has_address && memcmp(known->address, end->address, 16) == 0)
+		return WP_WPT_END_NODE;
+	put_extra(writer, end->address, 16);
+	return WP_WPT_END_OTHER;
+}
+
+static gboolean
+writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GError **error)
+{
+	Writer *writer = (Writer *)sink;
+	gboolean is_text = record->id >= WP_ID_TEXT;
+	guint64 id = is_text ? WP_ID_TEXT + text_of(writer, (guint32)(record->id - WP_ID_TEXT))
+			     : record->id;
+
+	announce_nodes(writer, MAX(record->sender, record->receiver) + 1);
+	for (guint i = 0; i < record->n_tokens; i++) {
+		guint32 token = GUINT32_TO_LE(tokens[i]);
+		put_extra(writer, &token, sizeof token);
+	}
+	guint8 src_end = put_end(writer, &record->src, record->sender);
+	guint8 dst_end = put_end(writer, &record->dst, record->receiver);
+	WpWptRecord stored = {
+		.begin_ns = GINT64_TO_LE(record->begin_ns),
+		.end_ns = GINT64_TO_LE(record->end_ns),
+		.id = GUINT64_TO_LE(id),
+		.packet = GUINT64_TO_LE(record->packet),
+		.bytes = GUINT64_TO_LE(record->bytes),
+		.sender = GUINT32_TO_LE(record->sender),
+		.receiver = GUINT32_TO_LE(record->receiver),
+		.flow = GUINT32_TO_LE(record->flow),
+		.protocol = GUINT32_TO_LE(text_of(writer, record->protocol)),
+		.label = GUINT32_TO_LE(text_of(writer, record->label)),
+		.src_port = GUINT16_TO_LE(src_end ? record->src.port : 0),
+		.dst_port = GUINT16_TO_LE(dst_end ? record->dst.port : 0),
+		.kind = record->kind,
+		.status = record->status,
+		.marks = record->marks,
+		.tap = record->tap,
+		.n_tokens = record->n_tokens,
+		.src_end = src_end,
+		.dst_end = dst_end,
+	};
+	memcpy(writer->block + writer->n * sizeof stored, &stored, sizeof stored);
+	writer->base.has_records = TRUE;
+	if (++writer->n < N_RECORDS)
+		return TRUE;
+	flush_records(writer);
+	return !has_failed(writer, error);
+}
+
+static gboolean
+writer_begin(WpRecordSink *sink, WpNodes *nodes, GError **error)
+{
+	Writer *writer = (Writer *)sink;
+	WpWptHead head = {
+		.version = GUINT32_TO_LE(WP_WPT_VERSION),
+		.record_bytes = GUINT32_TO_LE((guint32)sizeof(WpWptRecord)),
+	};
+
+	memcpy(head.magic, WP_WPT_MAGIC, sizeof head.magic);
+	writer->base.nodes = wp_nodes_ref(nodes);
+	put_bytes(writer->base.output, &head, sizeof head);
+	return !has_failed(writer, error);
+}
+
+/* Keeps its place among the records. */
+static gboolean
+writer_setting(WpRecordSink *sink, const char *key, const char *value, GError **error)
+{
+	Writer *writer = (Writer *)sink;
+
+	flush_records(writer);
+	add_text(writer, &writer->settings, key);
+	add_text(writer, &writer->settings, value);
+	end_item(writer, &writer->settings);
+	flush_items(writer, &writer->settings);
+	return !has_failed(writer, error);
+}
+
+static void
+add_counter(Writer *writer, WpCounter counter, guint64 n, guint32 sender, guint32 receiver)
+{
+	add_u64(&writer->counters, n);
+	add_u32(&writer->counters, sender);
+	add_u32(&writer->counters, receiver);
+	add_text(writer, &writer->counters, wp_counter_info[counter].name);
+	end_item(writer, &writer->counters);
+}
+
+static void
+add_pair(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointer data)
+{
+	add_counter(data, counter, n, sender, receiver);
+}
+
+static gboolean
+writer_counters(WpRecordSink *sink, const WpCounters *counters, GError **error)
+{
+	Writer *writer = (Writer *)sink;
+
+	announce_nodes(writer, wp_nodes_count(writer->base.nodes));
+	flush_records(writer);
+	for (WpCounter i = 0; i < WP_N_COUNTERS; i++)
+		if (wp_counters_get(counters, i) > 0)
+			add_counter(writer, i, wp_counters_get(counters, i), WP_NO_NODE,
+				    WP_NO_NODE);
+	wp_counters_foreach_pair(counters, add_pair, writer);
+	flush_items(writer, &writer->counters);
+	return !has_failed(writer, error);
+}
+
+static void
+add_hint(guint32 node, WpNameSource source, const char *name, guint64 count, gpointer data)
+{
+	Writer *writer = data;
+
+	add_u64(&writer->hints, count);
+	add_u32(&writer->hints, node);
+	add_text(writer, &writer->hints, wp_name_source_name(source));
+	add_text(writer, &writer->hints, name);
+	end_item(writer, &writer->hints);
+}
+
+static void
+finish(WpTraceWriter *base)
+{
+	Writer *writer = (Writer *)base;
+
+	announce_nodes(writer, wp_nodes_count(base->nodes));
+	flush_records(writer);
+	wp_nodes_foreach_hint(base->nodes, add_hint, writer);
+	flush_items(writer, &writer->hints);
+	put_block(writer, "DONE", 0, writer->n_records, "", 0);
+	base->is_finished = TRUE;
+}
+
+static gboolean
+writer_end(WpRecordSink *sink, GError **error)
+{
+	Writer *writer = (Writer *)sink;
+
+	finish(&writer->base);
+	return !has_failed(writer, error) && wp_output_finish(writer->base.output, error);
+}
+
+static const WpRecordSinkOps writer_ops = { writer_begin, writer_setting, writer_record,
+					    writer_counters, writer_end };
+
+static Items
+items_new(const char *kind, guint64 first)
+{
+	return (Items){ .kind = kind, .bytes = g_byte_array_new(), .first = first };
+}
+
+static WpTraceWriter *
+writer_new(void)
+{
+	Writer *writer = g_new0(Writer, 1);
+	writer->base.sink.ops = &writer_ops;
+	writer->texts = g_array_new(FALSE, TRUE, sizeof(guint32));
+	writer->announced = g_array_new(FALSE, FALSE, sizeof(Announced));
+	writer->strings = items_new("STRS", 1);
+	writer->nodes = items_new("NODE", 0);
+	writer->settings = items_new("SETT", 0);
+	writer->counters = items_new("COUN", 0);
+	writer->hints = items_new("HINT", 0);
+	return &writer->base;
+}
+
+static void
+writer_clear(WpTraceWriter *base)
+{
+	Writer *writer = (Writer *)base;
+
+	g_array_unref(writer->texts);
+	g_array_unref(writer->announced);
+	g_byte_array_unref(writer->strings.bytes);
+	g_byte_array_unref(writer->nodes.bytes);
+	g_byte_array_unref(writer->settings.bytes);
+	g_byte_array_unref(writer->counters.bytes);
+	g_byte_array_unref(writer->hints.bytes);
+}
+
+const WpTraceFormat wp_trace_format_wpt = {
+	.name = "wpt",
+	.suffix = ".wpt",
+	.detect = wp_wpt_detect,
+	.read = wp_wpt_read,
+	.writer_new = writer_new,
+	.writer_finish = finish,
+	.writer_clear = writer_clear,
+};

@@ -1,0 +1,89 @@
+/*
+ * Bytes through the reader of .wpt, once as they are and once with all sums set right, so that what
+ * stands behind them is reached. What can be read is written as text and as .wpt; read again, both must
+ * give the same text.
+ */
+#include <glib/gstdio.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/trace-io.h"
+#include "capture/trace.h"
+#include "capture/wpt.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static gboolean
+rewrite(const char *from, const char *to)
+{
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	WpRecordSink *writer = wp_trace_writer_new(to, NULL);
+	g_assert(writer);
+	gboolean good = wp_trace_read(from, NULL, nodes, writer, NULL);
+	wp_trace_writer_free(writer);
+	return good;
+}
+
+static void
+check_same(const char *first, const char *second)
+{
+	g_autofree char *a = NULL, *b = NULL;
+	gsize n_a, n_b;
+
+	g_assert(g_file_get_contents(first, &a, &n_a, NULL));
+	g_assert(g_file_get_contents(second, &b, &n_b, NULL));
+	g_assert(n_a == n_b && memcmp(a, b, n_a) == 0);
+}
+
+/* Names of the files that a run makes. */
+typedef struct {
+	char *input, *text, *binary, *text_again;
+} Files;
+
+static void
+try_bytes(const Files *files, const uint8_t *data, size_t size)
+{
+	g_assert(g_file_set_contents(files->input, (const char *)data, (gssize)size, NULL));
+	if (rewrite(files->input, files->text)) {
+		g_assert(rewrite(files->text, files->binary));
+		g_assert(rewrite(files->binary, files->text_again));
+		check_same(files->text, files->text_again);
+	}
+}
+
+static void
+seal_blocks(uint8_t *data, size_t size)
+{
+	WpWptBlock block;
+	for (gsize at = sizeof(WpWptHead); at + sizeof block <= size;) {
+		memcpy(&block, data + at, sizeof block);
+		gsize bytes = GUINT32_FROM_LE(block.bytes);
+		gsize left = size - at - sizeof block;
+		if (bytes % 8 == 0 && bytes <= left)
+			block.sum = GUINT64_TO_LE(wp_wpt_sum(data + at + sizeof block, bytes));
+		block.check = GUINT32_TO_LE(wp_wpt_check(&block));
+		memcpy(data + at, &block, sizeof block);
+		at += sizeof block + MIN(bytes, left);
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+	g_autofree char *stem = g_strdup_printf("%s/fuzz-wpt-%d", folder, (int)getpid());
+	Files files = { g_strconcat(stem, ".0", NULL), g_strconcat(stem, ".1.trace", NULL),
+			g_strconcat(stem, ".2.wpt", NULL), g_strconcat(stem, ".3.trace", NULL) };
+	g_autofree uint8_t *copy = g_memdup2(data, size);
+
+	try_bytes(&files, data, size);
+	seal_blocks(copy, size);
+	try_bytes(&files, copy, size);
+	char *names[] = { files.input, files.text, files.binary, files.text_again };
+	for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_unlink(names[i]);
+		g_free(names[i]);
+	}
+	return 0;
+}
