@@ -188,11 +188,15 @@ study_addresses(WpResolved *resolved)
 	}
 	WpNodes *nodes = wp_trace_nodes(resolved->trace);
 	wp_nodes_foreach_hint(nodes, add_hint, resolved);
-	for (guint32 i = 0; resolved->names && i < resolved->addresses->len; i++) {
+	for (guint32 i = 0; i < resolved->addresses->len; i++) {
 		const guint8 *bytes = wp_nodes_address(nodes, i);
-		if (bytes)
-			get_address(resolved, i)->file_name =
-				wp_names_find(resolved->names, bytes, 0);
+		const char *name = NULL;
+		if (bytes && resolved->names)
+			name = wp_names_find(resolved->names, bytes, 0);
+		/* A trace keeps the names that it was made with. */
+		if (!name && bytes)
+			name = wp_nodes_hint(nodes, i, WP_NAME_FILE, NULL);
+		get_address(resolved, i)->file_name = name;
 	}
 }
 

@@ -4,7 +4,7 @@
  *
  *   const WpTrace *  ->  WpResolved  (nodes with names, WpSpan array by time)
  *
- * Names (DESIGN 4): --names FILE, else what the capture tells (DNS, HTTP Host, TLS), else the address;
+ * Names: --names FILE, else what the capture tells (DNS, HTTP Host, TLS), else the address;
  * unique: "app", "app@10.0.0.3". Addresses to which the file gives one name are one node. A Host that
  * a proxy passes on names the proxy alone.
  *

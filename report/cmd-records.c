@@ -10,6 +10,7 @@ typedef struct {
 	const char *where;
 	const char *output;
 	const char *format;
+	const char *names_file;
 } RecordsOptions;
 
 static const WpOption table[] = {
@@ -28,6 +29,15 @@ static const WpOption table[] = {
 	{ .name = NULL },
 };
 
+static const WpOption node_table[] = {
+	{ .name = "names",
+	  .kind = WP_OPT_TEXT,
+	  .offset = offsetof(RecordsOptions, names_file),
+	  .argument = "FILE",
+	  .help = "names of nodes, to be kept in the trace: lines \"ADDRESS[/BITS] NAME\"" },
+	{ .name = NULL },
+};
+
 static void
 declare(WpOptions *parser, gpointer data)
 {
@@ -35,6 +45,7 @@ declare(WpOptions *parser, gpointer data)
 	wp_options_add(parser, "Output", table, options);
 	wp_load_declare(parser, &options->load);
 	wp_sieve_declare(parser, &options->where);
+	wp_options_add(parser, "Nodes", node_table, options);
 }
 
 static int
@@ -48,8 +59,15 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 		if (!where)
 			return -1;
 	}
+	g_autoptr(WpNames) names = NULL;
+	if (options->names_file) {
+		names = wp_names_read(options->names_file, error);
+		if (!names)
+			return -1;
+	}
 	g_autoptr(WpOverwrite) files = wp_overwrite_new();
 	wp_load_add_inputs(invocation, files);
+	wp_overwrite_add_input(files, options->names_file);
 	if (!wp_overwrite_add_output(files, options->output, error))
 		return -1;
 	WpRecordSink *writer = wp_trace_writer_new_as(options->output ? options->output : "-",
@@ -58,6 +76,7 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 		return -1;
 	g_autoptr(WpNodes) nodes = wp_nodes_new();
 	g_autoptr(WpSieve) sieve = wp_sieve_new(writer, where);
+	wp_sieve_set_names(sieve, names);
 	gboolean ok = wp_load_stream(invocation, &options->load, nodes, wp_sieve_sink(sieve),
 				     &outcome, error);
 	int status = -1;

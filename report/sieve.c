@@ -8,6 +8,7 @@
 struct WpSieve {
 	WpRecordSink sink;
 	WpRecordSink *next;
+	const WpNames *names; /* NULL = none */
 	const WpWhere *where;
 	WpNodes *nodes;
 	WpCounters *counters;
@@ -110,9 +111,22 @@ on_counters(WpRecordSink *sink, const WpCounters *counters, GError **error)
 	return wp_sink_counters(sieve->next, counters, error);
 }
 
+/* What is known of nodes is written last. */
+static void
+name_nodes(const WpSieve *sieve)
+{
+	for (guint32 i = 0; sieve->names && i < wp_nodes_count(sieve->nodes); i++) {
+		const guint8 *address = wp_nodes_address(sieve->nodes, i);
+		const char *name = address ? wp_names_find(sieve->names, address, 0) : NULL;
+		if (name)
+			wp_nodes_add_hint(sieve->nodes, i, WP_NAME_FILE, name, -1);
+	}
+}
+
 static gboolean
 on_end(WpRecordSink *sink, GError **error)
 {
+	name_nodes((WpSieve *)sink);
 	return wp_sink_end(((WpSieve *)sink)->next, error);
 }
 
@@ -127,6 +141,12 @@ wp_sieve_new(WpRecordSink *next, const WpWhere *where)
 	sieve->where = where;
 	sieve->counters = wp_counters_new();
 	return sieve;
+}
+
+void
+wp_sieve_set_names(WpSieve *sieve, const WpNames *names)
+{
+	sieve->names = names;
 }
 
 void

@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "capture/sink.h"
+#include "infer/names.h"
 #include "report/options.h"
 #include "report/where.h"
 
@@ -21,6 +22,9 @@ void wp_sieve_declare(WpOptions *parser, const char **target);
  * for when a call has to be passed on before its return has come: WP_REPORT_ERROR_USAGE.
  */
 WpWhere *wp_sieve_where(const char *text, GError **error);
+
+/* Before the end, NAMES (borrowed) become those of the nodes. */
+void wp_sieve_set_names(WpSieve *sieve, const WpNames *names);
 
 /* (transfer full) NEXT and WHERE (NULL = everything) are borrowed. */
 WpSieve *wp_sieve_new(WpRecordSink *next, const WpWhere *where);
