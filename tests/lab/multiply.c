@@ -7,7 +7,7 @@
  *
  * Each copy begins when the one before has ended and has addresses of its own, so that the load and
  * the delays stay as they were. Reads Ethernet pcap of this machine's byte order (VLAN tags are fine);
- * checksums are not made anew. Not part of wirepath: tests/bench/bench_cost.sh builds it.
+ * checksums are not made anew. Not part of wirepath: tests/bench/bench_cost builds it.
  */
 #include <stdint.h>
 #include <stdio.h>
