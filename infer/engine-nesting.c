@@ -48,6 +48,7 @@ typedef struct {
 	GArray *marks; /* HostMark, by host and time */
 	WpLinks *links;
 	WpNestOptions options;
+	gboolean *solved; /* by host; not all of them only where it was stopped */
 } Engine;
 
 static gboolean
@@ -230,16 +231,31 @@ solve_host(Engine *engine, guint32 host)
 	wp_nest_problem_free(problem);
 }
 
-/* What has no parent: a root, for sure as far as this engine knows; or set-up. */
+/* TRUE where the work was stopped before it was known whether the call has a parent. */
+static gboolean
+is_open(const Engine *engine, const WpSpan *span)
+{
+	guint32 host = span->caller_host;
+	return !engine->solved[host] &&
+	       engine->incoming.first[host] < engine->incoming.first[host + 1];
+}
+
+/*
+ * What has no parent: a root, for sure as far as this engine knows; set-up; or a message and a call
+ * without a return, which begin no path.
+ */
 static void
 mark_others(Engine *engine)
 {
 	for (guint32 i = 0; i < engine->n_spans; i++) {
+		const WpSpan *span = &engine->spans[i];
 		WpLink *link = &engine->links->links[i];
 		if (link->evidence)
 			continue;
-		link->evidence =
-			takes_part(&engine->spans[i]) ? WP_EVIDENCE_ROOT : WP_EVIDENCE_SETUP;
+		link->evidence = !takes_part(span)          ? WP_EVIDENCE_SETUP
+				 : !wp_span_is_paired(span) ? WP_EVIDENCE_UNPAIRED
+				 : is_open(engine, span)    ? WP_EVIDENCE_STOPPED
+							    : WP_EVIDENCE_ROOT;
 		if (link->evidence == WP_EVIDENCE_ROOT)
 			link->probability = 1;
 	}
@@ -252,7 +268,7 @@ options_init(void *options)
 }
 
 static WpLinks *
-run(const WpResolved *resolved, const void *given, GError **error)
+run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **error)
 {
 	const WpSpans *spans = wp_resolved_spans(resolved);
 	WpNestingOptions options;
@@ -277,12 +293,16 @@ run(const WpResolved *resolved, const void *given, GError **error)
 	fill_lists(&engine, FALSE, &engine.outgoing);
 	engine.marks = g_array_new(FALSE, FALSE, sizeof(HostMark));
 	find_marks(&engine);
-	for (guint32 host = 0; host < engine.n_hosts; host++)
+	engine.solved = g_new0(gboolean, MAX(engine.n_hosts, 1));
+	for (guint32 host = 0; host < engine.n_hosts && !(stop && stop()); host++) {
 		solve_host(&engine, host);
+		engine.solved[host] = !(stop && stop());
+	}
 	mark_others(&engine);
 	wp_links_cut_cycles(engine.links);
 	wp_links_mark_unseen(engine.links, resolved);
 	g_array_unref(engine.marks);
+	g_free(engine.solved);
 	g_free(engine.incoming.first);
 	g_free(engine.incoming.spans);
 	g_free(engine.outgoing.first);

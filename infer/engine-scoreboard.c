@@ -75,7 +75,14 @@ typedef struct {
 	WpMap *n_same;      /* (span, destination) -> children assigned; NULL where not needed */
 	GArray *open;       /* OpenChild, a heap: the next to return first */
 	guint32 host;       /* whose children are in it */
+	WpStopFunc stop;
 } Scoreboard;
+
+static gboolean
+is_stopped(const Scoreboard *scoreboard)
+{
+	return scoreboard->stop && scoreboard->stop();
+}
 
 /* Cell of SIZE >= 16: its highest bit and the CELL_BITS below it. */
 static guint
@@ -166,7 +173,7 @@ score_nestings(guint32 child, const WpCandidate *candidates, guint32 n, gpointer
 	Scoreboard *scoreboard = data;
 	const WpSpan *span = &scoreboard->spans->spans[child];
 
-	for (guint32 i = 0; i < n; i++) {
+	for (guint32 i = 0; i < n && !is_stopped(scoreboard); i++) {
 		Board *board = get_board(scoreboard, candidates[i].class, span->callee);
 		gint32 bin = bin_of(&scoreboard->bins, span->call_ns - candidates[i].call_ns);
 		if (bin < board->low || bin >= board->low + board->n)
@@ -287,6 +294,10 @@ find_parent(guint32 number, const WpCandidate *candidates, guint32 n, gpointer d
 	link->n_candidates = n;
 	if (n == 0)
 		return;
+	if (is_stopped(scoreboard)) {
+		link->evidence = WP_EVIDENCE_STOPPED;
+		return;
+	}
 	close_children(scoreboard, child);
 	for (guint32 i = 0; i < n; i++) {
 		double score = score_pair(scoreboard, child, &candidates[i]);
@@ -341,11 +352,12 @@ scoreboard_clear(Scoreboard *scoreboard)
 }
 
 WpLinks *
-wp_scoreboard_link(const WpSpans *spans, const WpScoreboardOptions *options)
+wp_scoreboard_link(const WpSpans *spans, const WpScoreboardOptions *options, WpStopFunc stop)
 {
 	g_autoptr(WpSweep) sweep = wp_sweep_new(spans, options->skew_ns, options->with_setup);
 	Scoreboard scoreboard = {
 		.options = options,
+		.stop = stop,
 		.spans = spans,
 		.links = wp_links_new(spans->n),
 		.triples = wp_map_new(),
@@ -410,13 +422,14 @@ applies(const WpResolved *resolved)
 }
 
 static WpLinks *
-run(const WpResolved *resolved, const void *given, GError **error)
+run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **error)
 {
 	WpScoreboardOptions defaults;
 
 	(void)error; /* nothing in it can fail */
 	options_init(&defaults);
-	WpLinks *links = wp_scoreboard_link(wp_resolved_spans(resolved), given ? given : &defaults);
+	WpLinks *links =
+		wp_scoreboard_link(wp_resolved_spans(resolved), given ? given : &defaults, stop);
 	wp_links_mark_unseen(links, resolved);
 	return links;
 }

@@ -21,8 +21,9 @@ extern const WpEngine wp_engine_scoreboard;
 
 /*
  * The links of SPANS alone, without words on roots whose parent may be unseen: what the engine's run()
- * begins with, and what tests call. (transfer full)
+ * begins with, and what tests call. STOP may be NULL. (transfer full)
  */
-WpLinks *wp_scoreboard_link(const WpSpans *spans, const WpScoreboardOptions *options);
+WpLinks *wp_scoreboard_link(const WpSpans *spans, const WpScoreboardOptions *options,
+			    WpStopFunc stop);
 
 #endif

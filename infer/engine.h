@@ -27,6 +27,12 @@ typedef struct {
 	const char *help;
 } WpEngineOption;
 
+/*
+ * TRUE = come to an end with what there is: Ctrl-C. Long work asks it often, so it only looks at a flag.
+ * NULL = never.
+ */
+typedef gboolean (*WpStopFunc)(void);
+
 typedef struct {
 	const char *name;
 	const char *summary;
@@ -40,10 +46,13 @@ typedef struct {
 	gboolean (*applies)(const WpResolved *resolved);
 
 	/*
-	 * (transfer full) Links for all spans. OPTIONS: the engine's struct, or NULL for defaults. Errors:
+	 * (transfer full) Links for all spans. OPTIONS: the engine's struct, or NULL for defaults. After
+	 * STOP it still hands out a forest: calls that have no parent yet say so (WP_EVIDENCE_STOPPED),
+	 * and parents of which it is not known how sure they are have no probability. Errors:
 	 * WP_INFER_ERROR.
 	 */
-	WpLinks *(*run)(const WpResolved *resolved, const void *options, GError **error);
+	WpLinks *(*run)(const WpResolved *resolved, const void *options, WpStopFunc stop,
+			GError **error);
 } WpEngine;
 
 /* NULL-ended; the first that applies is the default ("auto"). */

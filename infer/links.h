@@ -18,6 +18,7 @@
 	X(AFTER, "after", "begins or ends after the reply of its parent")                          \
 	X(UNSEEN, "unseen", "its parent may lie outside the capture")                              \
 	X(UNPAIRED, "unpaired", "no return, or one-way: not linked")                               \
+	X(STOPPED, "stopped", "inference was stopped before its parent was found")                 \
 	X(SETUP, "setup", "set-up of a connection")
 
 typedef enum {
@@ -37,7 +38,7 @@ typedef struct {
 	guint32 parent;    /* span, or WP_NO_SPAN: root, or parent not seen */
 	guint32 runner_up; /* the next best parent, or WP_NO_SPAN */
 	float probability; /* of the parent, or of being a root; negative = the engine has none */
-	guint32 n_candidates; /* parallelism: possible parents, DESIGN 2 */
+	guint32 n_candidates; /* parallelism: possible parents, whatever became of them */
 	guint32 evidence;     /* WP_EVIDENCE_... */
 } WpLink;
 

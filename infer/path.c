@@ -197,7 +197,8 @@ collect_children(WpPaths *paths, const WpLinks *links)
 static void
 collect_roots(WpPaths *paths, const WpLinks *links)
 {
-	const guint32 no_root = WP_EVIDENCE_UNPAIRED | WP_EVIDENCE_SETUP | WP_EVIDENCE_UNSEEN;
+	const guint32 no_root =
+		WP_EVIDENCE_UNPAIRED | WP_EVIDENCE_SETUP | WP_EVIDENCE_UNSEEN | WP_EVIDENCE_STOPPED;
 
 	paths->roots = g_new(guint32, paths->n + 1);
 	for (guint32 i = 0; i < paths->n; i++)

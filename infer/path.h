@@ -39,7 +39,7 @@ typedef struct {
 
 /*
  * (transfer full) Roots are the spans without a parent, but for those that are unpaired, of set-up, or
- * whose parent was not seen (their evidence says so); what hangs below such a span is on no path.
+ * whose parent was not seen or not found in time (their evidence says so); what hangs below such a span is on no path.
  * NODE_RANKS, LABEL_RANKS: place of each node and label in the order of siblings; NULL = its number.
  */
 WpPaths *wp_paths_new(const WpSpans *spans, const WpLinks *links, const guint32 *node_ranks,

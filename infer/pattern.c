@@ -331,6 +331,8 @@ count_unlinked(WpPatternSet *set, const Builder *builder)
 			set->n_unpaired++;
 		else if (evidence & WP_EVIDENCE_UNSEEN)
 			set->n_unseen++;
+		else if (evidence & WP_EVIDENCE_STOPPED)
+			set->n_stopped++;
 		else
 			set->n_below_unseen++;
 	}

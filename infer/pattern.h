@@ -6,7 +6,7 @@
  * parallel siblings (that overlap in time) unordered.
  *
  * A path begins at a call without a parent. Calls without a return, one-way messages, set-up exchanges
- * and calls whose parent was not seen begin no path; they are counted. (A request without a return has
+ * and calls whose parent was not seen, or not found in time, begin no path; they are counted. (A request without a return has
  * no latency: it would only dilute the pattern.)
  *
  * Words (DESIGN 2): latency = length of the span, children included; self time = part of the span
@@ -101,14 +101,15 @@ typedef struct {
 	guint32 n_operations;
 	WpOperation *operations; /* total_ns, greatest first */
 	guint64 n_roots;         /* requests */
-	guint64 n_unlinked;      /* spans on no path; the sum of the next five */
+	guint64 n_unlinked;      /* spans on no path; the sum of the next six */
 	guint64 n_unpaired;      /* ... calls without a return */
 	guint64 n_one_way;       /* ... one-way messages */
 	guint64 n_setup;         /* ... set-up exchanges */
 	guint64 n_unseen;        /* ... calls whose parent was not seen */
-	guint64 n_below_unseen;  /* ... calls below one of those */
-	double total_ns;         /* of all patterns that are not background */
-	double parallelism;      /* mean number of candidate parents of the calls that have any */
+	guint64 n_stopped; /* ... calls that were still without a parent when inference stopped */
+	guint64 n_below_unseen; /* ... calls below one of the last two */
+	double total_ns;        /* of all patterns that are not background */
+	double parallelism;     /* mean number of candidate parents of the calls that have any */
 } WpPatternSet;
 
 /* (transfer full) RESOLVED must outlive the set (names). */

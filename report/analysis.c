@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/error.h"
+#include "report/interrupt.h"
 
 static const char *const client_choices[] = { "auto", "keep", NULL };
 static const char *const pattern_choices[] = { "label", "node", NULL };
@@ -229,14 +230,21 @@ select_spans(WpAnalysis *analysis, const WpAnalysisOptions *options, GError **er
 	return analysis->selection != NULL;
 }
 
-static WpAnalysis *
-analyse(const WpTrace *trace, const WpAnalysisOptions *options, gboolean want_patterns,
-	GError **error)
+static WpResolveOptions
+resolve_options(const WpAnalysisOptions *options)
 {
-	g_autoptr(WpAnalysis) analysis = g_new0(WpAnalysis, 1);
 	WpResolveOptions resolve = options->resolve;
 	resolve.keep_clients = options->clients == 1;
 	resolve.by_label = options->pattern_by == 0;
+	return resolve;
+}
+
+static WpAnalysis *
+analyse(const WpTrace *trace, const WpAnalysisOptions *options, gboolean want_patterns,
+	WpLoadOutcome *outcome, GError **error)
+{
+	g_autoptr(WpAnalysis) analysis = g_new0(WpAnalysis, 1);
+	WpResolveOptions resolve = resolve_options(options);
 
 	analysis->trace = trace;
 	analysis->resolved = wp_resolve(trace, &resolve, error);
@@ -244,8 +252,10 @@ analyse(const WpTrace *trace, const WpAnalysisOptions *options, gboolean want_pa
 		return NULL;
 	analysis->engine = options->engine ? wp_engines[options->engine - 1]
 					   : wp_engine_auto(analysis->resolved);
-	analysis->links = analysis->engine->run(analysis->resolved,
-						engine_options(options, analysis->engine), error);
+	analysis->links =
+		analysis->engine->run(analysis->resolved, engine_options(options, analysis->engine),
+				      outcome->is_stopped ? NULL : wp_interrupt_came, error);
+	outcome->is_inference_stopped = wp_interrupt_came() && !outcome->is_stopped;
 	if (!analysis->links || !select_spans(analysis, options, error))
 		return NULL;
 	if (want_patterns)
@@ -256,11 +266,11 @@ analyse(const WpTrace *trace, const WpAnalysisOptions *options, gboolean want_pa
 
 WpAnalysis *
 wp_analysis_new(const WpTrace *trace, const WpAnalysisOptions *options, gboolean want_patterns,
-		WpProgress *progress, GError **error)
+		WpProgress *progress, WpLoadOutcome *outcome, GError **error)
 {
 	if (progress)
 		wp_progress_stage(progress, "inferring");
-	WpAnalysis *analysis = analyse(trace, options, want_patterns, error);
+	WpAnalysis *analysis = analyse(trace, options, want_patterns, outcome, error);
 	if (progress)
 		wp_progress_clear(progress);
 	return analysis;

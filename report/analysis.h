@@ -44,12 +44,13 @@ typedef struct WpAnalysis {
 
 /*
  * Infers. TRACE is borrowed and must outlive the analysis. Patterns only with WANT_PATTERNS. PROGRESS
- * may be NULL. An
- * expression that makes no sense is an error here, so commands call wp_analysis_check() before they
- * load anything.
+ * may be NULL. Ctrl-C during inference ends it early, and OUTCOME notes so; one that came while TRACE was
+ * loaded does not: what was read is still to be reported. An expression that makes no sense is an error
+ * here, so commands call wp_analysis_check() before they load anything.
  */
 WpAnalysis *wp_analysis_new(const WpTrace *trace, const WpAnalysisOptions *options,
-			    gboolean want_patterns, WpProgress *progress, GError **error);
+			    gboolean want_patterns, WpProgress *progress, WpLoadOutcome *outcome,
+			    GError **error);
 void wp_analysis_free(WpAnalysis *analysis);
 
 /* FALSE where the options can be seen to be wrong without any input. */

@@ -49,10 +49,10 @@ clear(gpointer data)
 
 static gboolean
 write_calls(const WpInvocation *invocation, const CallsOptions *options, const WpTrace *trace,
-	    GError **error)
+	    WpLoadOutcome *outcome, GError **error)
 {
-	g_autoptr(WpAnalysis) analysis =
-		wp_analysis_new(trace, &options->analysis, FALSE, invocation->progress, error);
+	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options->analysis, FALSE,
+							 invocation->progress, outcome, error);
 	if (!analysis)
 		return FALSE;
 	g_autoptr(WpOut) out = wp_out_open(options->output ? options->output : "-", error);
@@ -75,7 +75,7 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	if (!wp_overwrite_add_output(files, options->output, error))
 		return -1;
 	g_autoptr(WpTrace) trace = wp_load_trace(invocation, &options->load, &outcome, error);
-	if (!trace || !write_calls(invocation, options, trace, error))
+	if (!trace || !write_calls(invocation, options, trace, &outcome, error))
 		return -1;
 	return wp_load_status(invocation, &options->load, &outcome, wp_trace_counters(trace),
 			      error);

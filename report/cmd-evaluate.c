@@ -94,8 +94,8 @@ infer_calls(WpInvocation *invocation, const EvaluateOptions *options, int *out_s
 	g_autoptr(WpTrace) trace = wp_load_trace(invocation, &options->load, &outcome, error);
 	if (!trace)
 		return NULL;
-	g_autoptr(WpAnalysis) analysis =
-		wp_analysis_new(trace, &options->analysis, FALSE, invocation->progress, error);
+	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options->analysis, FALSE,
+							 invocation->progress, &outcome, error);
 	if (!analysis)
 		return NULL;
 	*out_status = wp_load_status(invocation, &options->load, &outcome, wp_trace_counters(trace),

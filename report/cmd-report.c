@@ -31,10 +31,10 @@ clear(gpointer data)
 
 static gboolean
 write_pages(const WpInvocation *invocation, const ReportOptions *options, const WpTrace *trace,
-	    const WpLoadOutcome *outcome, GError **error)
+	    WpLoadOutcome *outcome, GError **error)
 {
-	g_autoptr(WpAnalysis) analysis =
-		wp_analysis_new(trace, &options->analysis, TRUE, invocation->progress, error);
+	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options->analysis, TRUE,
+							 invocation->progress, outcome, error);
 	if (!analysis)
 		return FALSE;
 	WpViewOptions shown = {

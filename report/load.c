@@ -132,6 +132,9 @@ wp_load_partial_reason(const WpLoadOutcome *outcome)
 {
 	if (outcome->is_stopped)
 		return "interrupted; this covers what was read until then";
+	if (outcome->is_inference_stopped)
+		return "interrupted during inference; calls that had no parent yet are not in the "
+		       "patterns";
 	return outcome->late_error ? outcome->late_error->message : NULL;
 }
 
@@ -624,6 +627,13 @@ wp_load_status(const WpInvocation *invocation, const WpLoadOptions *options, WpL
 		return -1;
 	}
 	g_autofree char *lost = describe_losses(counters);
+	if (wp_interrupt_came()) {
+		/* Also where it came too late to stop anything: who pressed Ctrl-C wants to see that it
+		 * was heard. */
+		if (outcome->is_stopped || outcome->is_inference_stopped)
+			wp_warn(invocation, "%s", wp_load_partial_reason(outcome));
+		return WP_EXIT_INTERRUPTED;
+	}
 	if (lost && options->is_strict) {
 		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_STRICT,
 			    "the input is not complete: %s", lost);
@@ -631,8 +641,5 @@ wp_load_status(const WpInvocation *invocation, const WpLoadOptions *options, WpL
 	}
 	if (lost)
 		wp_warn(invocation, "the input is not complete: %s", lost);
-	if (outcome->is_stopped)
-		wp_warn(invocation, "interrupted: the result covers what was read until then");
-	/* Also where it came too late to stop anything: who pressed Ctrl-C wants to see that it was heard. */
-	return wp_interrupt_came() ? WP_EXIT_INTERRUPTED : WP_EXIT_OK;
+	return WP_EXIT_OK;
 }

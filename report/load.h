@@ -37,8 +37,9 @@ void wp_load_add_inputs(const WpInvocation *invocation, WpOverwrite *files);
 
 /* How the reading ended, apart from errors that left nothing to report. */
 typedef struct {
-	gboolean is_stopped; /* by the first SIGINT: what came before it was loaded */
-	GError *late_error;  /* in the middle of an input: what came before it was loaded */
+	gboolean is_stopped;           /* by the first SIGINT: what came before it was loaded */
+	gboolean is_inference_stopped; /* by the first SIGINT, when all was loaded */
+	GError *late_error; /* in the middle of an input: what came before it was loaded */
 } WpLoadOutcome;
 
 void wp_load_outcome_clear(WpLoadOutcome *outcome);

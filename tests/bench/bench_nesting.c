@@ -156,7 +156,7 @@ run(guint32 n_requests, double in_flight)
 	g_autoptr(WpTrace) trace = make_trace(&bench, n_requests, in_flight);
 	g_autoptr(WpResolved) resolved = wp_resolve(trace, &options, NULL);
 	double begin = cpu_seconds();
-	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
 	double seconds = cpu_seconds() - begin;
 	getrusage(RUSAGE_SELF, &usage);
 	printf("%8u  %9.1f  %7.3f  %9.0f  %5.1f%%  %4.0f\n", links->n, in_flight, seconds,

@@ -89,7 +89,7 @@ run(guint32 n_requests, guint32 in_flight)
 		add_request(&bench, (gint64)i * LATENCY_NS / in_flight);
 	qsort(bench.spans.spans, bench.spans.n, sizeof(WpSpan), compare_spans);
 	double begin = cpu_seconds();
-	g_autoptr(WpLinks) links = wp_scoreboard_link(&bench.spans, &options);
+	g_autoptr(WpLinks) links = wp_scoreboard_link(&bench.spans, &options, NULL);
 	double seconds = cpu_seconds() - begin;
 	for (guint32 i = 0; i < links->n; i++) {
 		candidates += links->links[i].n_candidates;

@@ -63,7 +63,9 @@ write_all(const WpTrace *trace)
 	WpAnalysisOptions options = { 0 };
 	WpViewOptions shown = { .root = NULL };
 	wp_analysis_declare(parser, &options, TRUE);
-	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options, TRUE, NULL, NULL);
+	g_auto(WpLoadOutcome) outcome = { 0 };
+	g_autoptr(WpAnalysis) analysis =
+		wp_analysis_new(trace, &options, TRUE, NULL, &outcome, NULL);
 	g_assert(analysis);
 	g_autoptr(WpView) view = wp_view_new(analysis, &shown);
 	write_report(view);

@@ -88,10 +88,10 @@ make_tree(const Workload *w)
 
 /* Share of the calls that have a parent whose parent is right. */
 static double
-measure(const WpTree *tree, const WpEngine *engine, double *out_surprise)
+measure(const WpTree *tree, const WpEngine *engine, gconstpointer options, double *out_surprise)
 {
 	const WpSpans *spans = wp_resolved_spans(tree->resolved);
-	g_autoptr(WpLinks) links = engine->run(tree->resolved, NULL, NULL);
+	g_autoptr(WpLinks) links = engine->run(tree->resolved, options, NULL, NULL);
 	guint n = 0, right = 0;
 	double believed = 0;
 
@@ -122,8 +122,8 @@ check_workload(const Workload *w)
 {
 	g_autoptr(WpTree) tree = make_tree(w);
 	double surprise, ignored;
-	double nesting = measure(tree, &wp_engine_nesting, &surprise);
-	double scoreboard = measure(tree, &wp_engine_scoreboard, &ignored);
+	double nesting = measure(tree, &wp_engine_nesting, NULL, &surprise);
+	double scoreboard = measure(tree, &wp_engine_scoreboard, NULL, &ignored);
 
 	ck_assert_msg(nesting >= w->floor, "%s: %.3f of the links are right", w->name, nesting);
 	ck_assert_msg(scoreboard <= w->floor_of_scoreboard, "%s: too easy: scoreboard %.3f",
@@ -144,8 +144,8 @@ END_TEST
 START_TEST(repeats)
 {
 	g_autoptr(WpTree) tree = make_tree(&workloads[1]);
-	g_autoptr(WpLinks) a = wp_engine_nesting.run(tree->resolved, NULL, NULL);
-	g_autoptr(WpLinks) b = wp_engine_nesting.run(tree->resolved, NULL, NULL);
+	g_autoptr(WpLinks) a = wp_engine_nesting.run(tree->resolved, NULL, NULL, NULL);
+	g_autoptr(WpLinks) b = wp_engine_nesting.run(tree->resolved, NULL, NULL, NULL);
 	ck_assert_uint_eq(a->n, b->n);
 	ck_assert_mem_eq(a->links, b->links, a->n * sizeof a->links[0]);
 }
@@ -169,7 +169,7 @@ START_TEST(little_input)
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(WpTree) tree = wp_tree_new(rows[i].tree);
-		g_autoptr(WpLinks) links = wp_engine_nesting.run(tree->resolved, NULL, NULL);
+		g_autoptr(WpLinks) links = wp_engine_nesting.run(tree->resolved, NULL, NULL, NULL);
 		guint n = 0;
 		for (guint32 j = 0; j < links->n; j++)
 			n += links->links[j].parent != WP_NO_SPAN;
@@ -186,7 +186,7 @@ START_TEST(waiting)
 					     "client>web[3000-4000](db[3200-3300]) "
 					     "client>web[5000-6000](db[5200-5300])");
 	const WpSpans *spans = wp_resolved_spans(tree->resolved);
-	g_autoptr(WpLinks) links = wp_engine_nesting.run(tree->resolved, NULL, NULL);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(tree->resolved, NULL, NULL, NULL);
 	for (guint64 id = 1; id < tree->parents->len; id++) {
 		guint64 truth = g_array_index(tree->parents, guint64, id);
 		const WpLink *link = &links->links[wp_tree_span(tree, id)];

@@ -25,7 +25,7 @@ START_TEST(there_and_back)
 	for (gsize i = 0; i < G_N_ELEMENTS(trees); i++) {
 		g_autoptr(WpTree) tree = wp_tree_new(trees[i]);
 		g_autoptr(WpLinks) links =
-			wp_scoreboard_link(wp_resolved_spans(tree->resolved), &options);
+			wp_scoreboard_link(wp_resolved_spans(tree->resolved), &options, NULL);
 		g_autofree char *text = wp_tree_text(tree->resolved, links);
 		ck_assert_str_eq(text, trees[i]);
 	}

@@ -67,7 +67,7 @@ check_rows(const Row *rows, gsize n)
 		WpScoreboardOptions options = options_of(rows[i].settings);
 		g_autoptr(WpTree) tree = wp_tree_new(rows[i].tree);
 		g_autoptr(WpLinks) links =
-			wp_scoreboard_link(wp_resolved_spans(tree->resolved), &options);
+			wp_scoreboard_link(wp_resolved_spans(tree->resolved), &options, NULL);
 		g_autofree char *text = parents_text(tree, links);
 		ck_assert_msg(g_str_equal(text, rows[i].parents), "%s: %s, not %s", rows[i].why,
 			      text, rows[i].parents);
@@ -87,7 +87,8 @@ START_TEST(figure_5)
 	WpScoreboardOptions options = options_of(NULL);
 	options.overlap_penalty = 0; /* the scoreboard alone tells */
 	g_autoptr(WpTree) tree = wp_tree_new(FIGURE_5);
-	g_autoptr(WpLinks) links = wp_scoreboard_link(wp_resolved_spans(tree->resolved), &options);
+	g_autoptr(WpLinks) links =
+		wp_scoreboard_link(wp_resolved_spans(tree->resolved), &options, NULL);
 	g_autofree char *text = parents_text(tree, links);
 
 	ck_assert_str_eq(text, "0,0,1,2");
@@ -344,7 +345,7 @@ START_TEST(links_are_a_forest)
 	WpScoreboardOptions options = options_of(settings);
 	for (guint64 seed = 1; seed <= 50; seed++) {
 		g_autoptr(WpSpans) spans = random_spans(300, seed);
-		g_autoptr(WpLinks) links = wp_scoreboard_link(spans, &options);
+		g_autoptr(WpLinks) links = wp_scoreboard_link(spans, &options, NULL);
 		ck_assert_uint_eq(wp_links_cut_cycles(links), 0);
 		for (guint32 i = 0; i < links->n; i++) {
 			const WpLink *link = &links->links[i];
@@ -371,7 +372,7 @@ START_TEST(far_times)
 				  .caller_host = 1,
 				  .callee_host = 1,
 				  .id = i };
-	g_autoptr(WpLinks) links = wp_scoreboard_link(spans, &options);
+	g_autoptr(WpLinks) links = wp_scoreboard_link(spans, &options, NULL);
 	ck_assert_uint_eq(links->links[1].parent, 0);
 }
 END_TEST
@@ -386,11 +387,11 @@ START_TEST(engine_table)
 	ck_assert_ptr_nonnull(wp_engine_auto(none->resolved));
 	ck_assert(wp_engine_scoreboard.applies(some->resolved));
 	ck_assert(!wp_engine_scoreboard.applies(one_way->resolved));
-	g_autoptr(WpLinks) links = wp_engine_scoreboard.run(some->resolved, NULL, NULL);
+	g_autoptr(WpLinks) links = wp_engine_scoreboard.run(some->resolved, NULL, NULL, NULL);
 	ck_assert_uint_eq(links->links[1].parent, 0);
 	ck_assert_uint_eq(links->links[1].evidence, WP_EVIDENCE_ONLY);
 	ck_assert_float_eq(links->links[1].probability, 1);
-	g_autoptr(WpLinks) empty = wp_engine_scoreboard.run(none->resolved, NULL, NULL);
+	g_autoptr(WpLinks) empty = wp_engine_scoreboard.run(none->resolved, NULL, NULL, NULL);
 	ck_assert_uint_eq(empty->n, 0);
 }
 END_TEST

@@ -71,6 +71,7 @@ static const WpView *
 view_of(Made *made)
 {
 	g_autoptr(WpCounters) counters = wp_counters_new();
+	g_auto(WpLoadOutcome) outcome = { 0 };
 	WpViewOptions shown = { .root = made->options.root, .where = made->options.where };
 	for (guint32 i = wp_nodes_count(made->nodes); i < 3; i++)
 		wp_nodes_by_key(made->nodes, i == 2 ? "third" : "second");
@@ -83,7 +84,7 @@ view_of(Made *made)
 	wp_sink_counters(wp_trace_sink(made->trace), counters, NULL);
 	wp_sink_setting(wp_trace_sink(made->trace), "input", "x.pcap", NULL);
 	wp_sink_end(wp_trace_sink(made->trace), NULL);
-	made->analysis = wp_analysis_new(made->trace, &made->options, TRUE, NULL, NULL);
+	made->analysis = wp_analysis_new(made->trace, &made->options, TRUE, NULL, &outcome, NULL);
 	ck_assert_ptr_nonnull(made->analysis);
 	made->view = wp_view_new(made->analysis, &shown);
 	return made->view;
@@ -264,6 +265,8 @@ START_TEST(selection)
 	ck_assert_uint_eq(view->n_requests, 0);
 	ck_assert_uint_eq(view->n_patterns, 0);
 }
+END_TEST
+
 END_TEST
 
 WP_SUITE("view", numbers, totals, losses, repeats, trust, selection)
