@@ -13,8 +13,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "infer/evidence-kind.h"
 #include "infer/map.h"
 #include "infer/nesting.h"
+
 
 /* Spans of each host, into it and out of it: CSR lists in the order of spans. */
 typedef struct {
@@ -179,13 +181,18 @@ marks_of(const Engine *engine, guint32 host)
 /* --- links --- */
 
 static guint32
-words_for(const WpNestProblem *problem, const WpNestBundle *bundle)
+words_for(const WpNestProblem *problem, guint32 number)
 {
+	const WpNestBundle *bundle = &problem->bundles[number];
 	guint32 evidence = bundle->n_possible > 1 ? WP_EVIDENCE_DELAY : WP_EVIDENCE_ONLY;
 	if (bundle->n > 1)
-		evidence |= WP_EVIDENCE_CONNECTION;
+		evidence |=
+			bundle->is_transaction ? WP_EVIDENCE_TRANSACTION : WP_EVIDENCE_CONNECTION;
 	if (wp_nest_mode(problem, bundle, bundle->parent) != WP_NEST_INSIDE)
 		evidence |= WP_EVIDENCE_AFTER;
+	if (problem->evidence)
+		evidence |= wp_evidence_words(problem->evidence, number) &
+			    (bundle->n_possible > 1 ? G_MAXUINT32 : 0);
 	return evidence;
 }
 
@@ -196,6 +203,7 @@ link_bundle(Engine *engine, const WpNestProblem *problem, guint32 number,
 	const WpNestBundle *bundle = &problem->bundles[number];
 	if (bundle->parent == WP_NO_PARENT)
 		return;
+	guint32 words = words_for(problem, number);
 	for (guint32 i = 0; i < bundle->n; i++) {
 		guint32 span = problem->children[problem->bundle_children[bundle->first + i]].span;
 		if (span == WP_NO_SPAN)
@@ -204,7 +212,7 @@ link_bundle(Engine *engine, const WpNestProblem *problem, guint32 number,
 		link->parent = problem->parents[bundle->parent].span;
 		link->probability = (float)belief->probability;
 		link->n_candidates = bundle->n_possible;
-		link->evidence = words_for(problem, bundle);
+		link->evidence = words;
 		if (belief->runner_up != WP_NO_PARENT)
 			link->runner_up = problem->parents[belief->runner_up].span;
 	}
@@ -267,16 +275,41 @@ options_init(void *options)
 	*(WpNestingOptions *)options = (WpNestingOptions){ .after_ns = -1 };
 }
 
+/* The kinds of evidence that OPTIONS leave. */
+static gboolean
+choose_evidence(const WpNestingOptions *options, guint32 *out_set, GError **error)
+{
+	guint32 without = 0;
+
+	*out_set = wp_evidence_defaults();
+	if ((options->evidence &&
+	     !wp_evidence_parse(options->evidence, "evidence", out_set, error)) ||
+	    (options->no_evidence &&
+	     !wp_evidence_parse(options->no_evidence, "no-evidence", &without, error)))
+		return FALSE;
+	*out_set &= ~without;
+	return TRUE;
+}
+
+static gboolean
+check(const void *given, GError **error)
+{
+	guint32 set;
+	return choose_evidence(given, &set, error);
+}
+
 static WpLinks *
 run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **error)
 {
 	const WpSpans *spans = wp_resolved_spans(resolved);
 	WpNestingOptions options;
+	guint32 evidence;
 
-	(void)error; /* nothing in it can fail */
 	options_init(&options);
 	if (given)
 		options = *(const WpNestingOptions *)given;
+	if (!choose_evidence(&options, &evidence, error))
+		return NULL;
 	Engine engine = { .resolved = resolved,
 			  .spans = spans->spans,
 			  .n_spans = spans->n,
@@ -284,7 +317,8 @@ run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **err
 			  .options = { .after_ns = options.after_ns,
 				       .skew_ns = options.skew_ns,
 				       .anneals = !options.no_noise,
-				       .by_connection = !options.no_connections } };
+				       .stop = stop,
+				       .evidence = evidence } };
 	for (guint32 i = 0; i < spans->n; i++) {
 		guint32 host = MAX(spans->spans[i].caller_host, spans->spans[i].callee_host);
 		engine.n_hosts = MAX(engine.n_hosts, host + 1);
@@ -317,8 +351,10 @@ static const WpEngineOption options[] = {
 	  "work may begin so long after the reply that caused it (default: learned)" },
 	{ "no-noise", WP_OPTION_FLAG, offsetof(WpNestingOptions, no_noise), 0, 1,
 	  "skip the noisy rounds: faster, a little less right at load" },
-	{ "no-connections", WP_OPTION_FLAG, offsetof(WpNestingOptions, no_connections), 0, 1,
-	  "do not take the life of a connection as evidence" },
+	{ "evidence", WP_OPTION_LIST, offsetof(WpNestingOptions, evidence), 0, 0,
+	  "kinds of evidence beside time, \"tokens,sizes\", all or none;\nsee --list-evidence" },
+	{ "no-evidence", WP_OPTION_LIST, offsetof(WpNestingOptions, no_evidence), 0, 0,
+	  "kinds of evidence to leave out" },
 	{ NULL, WP_OPTION_FLAG, 0, 0, 0, NULL },
 };
 
@@ -340,6 +376,7 @@ const WpEngine wp_engine_nesting = {
 	.options = options,
 	.options_size = sizeof(WpNestingOptions),
 	.options_init = options_init,
+	.check = check,
 	.applies = applies,
 	.run = run,
 };

@@ -14,7 +14,8 @@ typedef enum {
 	WP_OPTION_DOUBLE,
 	WP_OPTION_DURATION, /* "250us", stored as gint64 ns */
 	WP_OPTION_INT,      /* gint64 */
-	WP_OPTION_FLAG      /* gboolean */
+	WP_OPTION_FLAG,     /* gboolean */
+	WP_OPTION_LIST,     /* const char *, borrowed; NULL = not given */
 } WpOptionKind;
 
 /* One parameter of an engine, made into a command line option by the program. */
@@ -41,6 +42,9 @@ typedef struct {
 	const WpEngineOption *options; /* NULL-name-ended; may be NULL */
 	gsize options_size;
 	void (*options_init)(void *options); /* sets defaults */
+
+	/* FALSE where OPTIONS can be seen to be wrong without any input. May be NULL. Errors: as run. */
+	gboolean (*check)(const void *options, GError **error);
 
 	/* TRUE where it can say something about these spans. */
 	gboolean (*applies)(const WpResolved *resolved);

@@ -15,6 +15,7 @@
 	X(ONLY, "only", "one call alone encloses it")                                              \
 	X(DELAY, "delay", "the likeliest of several by its delay")                                 \
 	X(CONNECTION, "connection", "its connection lives inside one call")                        \
+	X(TRANSACTION, "transaction", "its transaction lives inside one call")                     \
 	X(AFTER, "after", "begins or ends after the reply of its parent")                          \
 	X(UNSEEN, "unseen", "its parent may lie outside the capture")                              \
 	X(UNPAIRED, "unpaired", "no return, or one-way: not linked")                               \

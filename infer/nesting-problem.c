@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/evidence-kind.h"
+#include "infer/links.h"
 #include "infer/map.h"
 #include "infer/nesting.h"
 
@@ -15,8 +17,10 @@
 /* Candidates kept a bundle: the last to begin. Bounds work at absurd loads. */
 #define MAX_CANDIDATES 512
 
-/* Work after a reply begins within this much, and within three times what requests take. */
-#define MAX_AFTER_NS   300e6
+/* Work after a reply begins within this much, and within five times what requests take. */
+#define MAX_AFTER_NS 300e6
+#define AFTER_TIMES                                                                                \
+	5 /* waits by an exponential law, as long as a request on average: all but 1 % */
 #define AFTER_SLACK_NS 2e6
 
 /* Connections are bundled where at least so many, and this share of them, fit inside a parent. */
@@ -27,8 +31,9 @@ typedef struct {
 	const WpResolved *resolved;
 	const WpSpan *spans;
 	WpNestProblem *problem;
-	guint32 *flows;   /* by child; 0 = unknown */
-	guint32 *callees; /* by child */
+	guint32 *flows;           /* by child; 0 = unknown */
+	guint32 *callees;         /* by child */
+	gboolean *in_transaction; /* by child that is left: its bundle is one */
 } Builder;
 
 /* --- classes and types --- */
@@ -164,6 +169,7 @@ fits_somewhere(const WpNestProblem *problem, const gint64 *ends, gint64 begin_ns
 	return low > 0 && ends[low - 1] >= end_ns;
 }
 
+/* Calls that may have one parent because of the connection that they use: all of it, or a transaction. */
 typedef struct {
 	gint64 begin_ns;
 	gint64 end_ns;
@@ -171,62 +177,149 @@ typedef struct {
 	guint32 n;
 	guint32 bundle;
 	gboolean fits; /* inside some parent */
-} Connection;
+} Group;
+
+static void
+add_to_group(const Builder *builder, GArray *groups, guint32 number, guint32 child)
+{
+	const WpNestChild *added = &builder->problem->children[child];
+	if (number == groups->len) {
+		Group fresh = { .begin_ns = added->begin_ns,
+				.end_ns = added->end_ns,
+				.callee = builder->callees[child],
+				.bundle = WP_MAP_NONE };
+		g_array_append_val(groups, fresh);
+	}
+	Group *group = &g_array_index(groups, Group, number);
+	group->end_ns = MAX(group->end_ns, added->end_ns);
+	group->n++;
+}
 
 /* (transfer full) The connections of the children; OUT_OF: the connection of each child. */
 static GArray *
 find_connections(const Builder *builder, guint32 *out_of)
 {
 	const WpNestProblem *problem = builder->problem;
-	GArray *connections = g_array_new(FALSE, FALSE, sizeof(Connection));
+	GArray *connections = g_array_new(FALSE, FALSE, sizeof(Group));
 	g_autoptr(WpMap) by_flow = wp_map_new();
 
 	for (guint32 i = 0; i < problem->n_children; i++) {
-		const WpNestChild *child = &problem->children[i];
 		guint32 flow = builder->flows[i];
-		guint32 number = connections->len;
+		out_of[i] = connections->len;
 		if (flow)
-			number = *wp_map_at(by_flow, flow, number);
-		if (number == connections->len) {
-			Connection fresh = { .begin_ns = child->begin_ns,
-					     .end_ns = child->end_ns,
-					     .callee = builder->callees[i],
-					     .bundle = WP_MAP_NONE };
-			g_array_append_val(connections, fresh);
-		}
-		Connection *connection = &g_array_index(connections, Connection, number);
-		connection->end_ns = MAX(connection->end_ns, child->end_ns);
-		connection->n++;
-		out_of[i] = number;
+			out_of[i] = *wp_map_at(by_flow, flow, connections->len);
+		add_to_group(builder, connections, out_of[i], i);
 	}
 	return connections;
 }
 
-/* By callee: whether connections to it usually live inside one request. (transfer full) */
+typedef enum {
+	STEP_OTHER,
+	STEP_BEGINS,
+	STEP_ENDS
+} Step;
+
+/* What a call does to the transaction of its connection, by its label: SQL, Redis. */
+static Step
+step_of(const Builder *builder, const WpNestChild *child)
+{
+	static const char *const begins[] = { "BEGIN", "MULTI", NULL };
+	static const char *const ends[] = { "COMMIT", "ROLLBACK", "EXEC", "DISCARD", NULL };
+	const WpNodes *nodes = wp_trace_nodes(wp_resolved_trace(builder->resolved));
+	guint32 label = child->span == WP_NO_SPAN ? 0 : builder->spans[child->span].label;
+	if (!label)
+		return STEP_OTHER;
+	const char *text = wp_nodes_text(nodes, label);
+	return g_strv_contains(begins, text) ? STEP_BEGINS
+	       : g_strv_contains(ends, text) ? STEP_ENDS
+					     : STEP_OTHER;
+}
+
+#define NOT_OPEN (WP_MAP_NONE - 1)
+
+/* (transfer full) As find_connections(); a call outside of transactions is a group of its own. */
+static GArray *
+find_transactions(const Builder *builder, guint32 *out_of)
+{
+	const WpNestProblem *problem = builder->problem;
+	GArray *transactions = g_array_new(FALSE, FALSE, sizeof(Group));
+	g_autoptr(WpMap) open = wp_map_new(); /* flow -> transaction, or NOT_OPEN */
+
+	for (guint32 i = 0; i < problem->n_children; i++) {
+		Step step = step_of(builder, &problem->children[i]);
+		guint32 *current = wp_map_at(open, builder->flows[i], NOT_OPEN);
+		if (step == STEP_BEGINS && builder->flows[i])
+			*current = transactions->len;
+		out_of[i] = *current == NOT_OPEN ? transactions->len : *current;
+		if (step == STEP_ENDS)
+			*current = NOT_OPEN;
+		add_to_group(builder, transactions, out_of[i], i);
+	}
+	return transactions;
+}
+
+/* By callee: whether groups of calls to it usually live inside one request. (transfer full) */
 static WpMap *
-find_bundled_callees(const WpNestProblem *problem, GArray *connections)
+find_bundled_callees(const WpNestProblem *problem, GArray *groups)
 {
 	g_autofree gint64 *ends = latest_ends(problem);
 	g_autoptr(WpMap) several = wp_map_new();
 	g_autoptr(WpMap) fitting = wp_map_new();
 	WpMap *bundled = wp_map_new();
 
-	for (guint i = 0; i < connections->len; i++) {
-		Connection *c = &g_array_index(connections, Connection, i);
+	for (guint i = 0; i < groups->len; i++) {
+		Group *c = &g_array_index(groups, Group, i);
 		c->fits = fits_somewhere(problem, ends, c->begin_ns, c->end_ns);
 		if (c->n < 2)
 			continue;
 		++*wp_map_at(several, c->callee, 0);
 		*wp_map_at(fitting, c->callee, 0) += c->fits;
 	}
-	for (guint i = 0; i < connections->len; i++) {
-		guint32 callee = g_array_index(connections, Connection, i).callee;
+	for (guint i = 0; i < groups->len; i++) {
+		guint32 callee = g_array_index(groups, Group, i).callee;
 		guint32 n = wp_map_find(several, callee);
 		if (n != WP_MAP_NONE && n >= MIN_CONNECTIONS &&
 		    wp_map_find(fitting, callee) >= MIN_FITTING * n)
 			wp_map_at(bundled, callee, 1);
 	}
 	return bundled;
+}
+
+/* One way to group the children. */
+typedef struct {
+	GArray *groups;
+	WpMap *bundled; /* callees whose groups are bundles */
+	guint32 *of;    /* by child */
+	gboolean is_on;
+} Grouping;
+
+static void
+start_grouping(const Builder *builder, const WpEvidenceKind *kind,
+	       GArray *(*find)(const Builder *, guint32 *), Grouping *out)
+{
+	const WpNestProblem *problem = builder->problem;
+	out->of = g_new(guint32, MAX(problem->n_children, 1));
+	out->groups = find(builder, out->of);
+	out->bundled = find_bundled_callees(problem, out->groups);
+	out->is_on = wp_evidence_has(problem->options->evidence, kind);
+}
+
+static void
+clear_grouping(Grouping *grouping)
+{
+	g_free(grouping->of);
+	g_array_unref(grouping->groups);
+	wp_map_free(grouping->bundled);
+}
+
+/* The group that is the bundle of CHILD, or NULL. */
+static Group *
+bundle_of(const Grouping *grouping, guint32 child)
+{
+	Group *group = &g_array_index(grouping->groups, Group, grouping->of[child]);
+	gboolean joins = grouping->is_on && group->n > 1 && group->fits &&
+			 wp_map_find(grouping->bundled, group->callee) != WP_MAP_NONE;
+	return joins ? group : NULL;
 }
 
 /*
@@ -237,29 +330,37 @@ static guint32
 assign_bundles(Builder *builder)
 {
 	WpNestProblem *problem = builder->problem;
-	g_autofree guint32 *of = g_new(guint32, problem->n_children);
-	g_autoptr(GArray) connections = find_connections(builder, of);
-	g_autoptr(WpMap) bundled = find_bundled_callees(problem, connections);
+	Grouping connections, transactions;
 	guint32 n = 0, kept = 0;
 
+	start_grouping(builder, &wp_evidence_connections, find_connections, &connections);
+	start_grouping(builder, &wp_evidence_transactions, find_transactions, &transactions);
+	builder->in_transaction = g_new0(gboolean, MAX(problem->n_children, 1));
 	for (guint32 i = 0; i < problem->n_children; i++) {
-		Connection *c = &g_array_index(connections, Connection, of[i]);
-		gboolean joins = problem->options->by_connection && c->fits &&
-				 wp_map_find(bundled, c->callee) != WP_MAP_NONE;
-		if (!joins && problem->children[i].span == WP_NO_SPAN)
+		gboolean is_mark = problem->children[i].span == WP_NO_SPAN;
+		Group *group = bundle_of(&connections, i);
+		if (!group && is_mark)
 			continue;
-		if (!joins || c->bundle == WP_MAP_NONE)
-			c->bundle = n++;
+		if (!group) {
+			group = bundle_of(&transactions, i);
+			builder->in_transaction[kept] = group != NULL;
+		}
+		guint32 bundle = group && group->bundle != WP_MAP_NONE ? group->bundle : n++;
+		if (group)
+			group->bundle = bundle;
 		problem->children[kept] = problem->children[i];
-		problem->children[kept++].bundle = c->bundle;
+		problem->children[kept++].bundle = bundle;
 	}
 	problem->n_children = kept;
+	clear_grouping(&connections);
+	clear_grouping(&transactions);
 	return n;
 }
 
 static void
-fill_bundles(WpNestProblem *problem)
+fill_bundles(const Builder *builder)
 {
+	WpNestProblem *problem = builder->problem;
 	problem->bundles = g_new0(WpNestBundle, MAX(problem->n_bundles, 1));
 	problem->bundle_children = g_new(guint32, MAX(problem->n_children, 1));
 	for (guint32 i = 0; i < problem->n_children; i++)
@@ -277,6 +378,7 @@ fill_bundles(WpNestProblem *problem)
 		if (bundle->n == 0)
 			bundle->begin_ns = problem->children[i].begin_ns;
 		bundle->end_ns = MAX(bundle->end_ns, problem->children[i].end_ns);
+		bundle->is_transaction |= builder->in_transaction[i];
 		problem->bundle_children[bundle->first + bundle->n++] = i;
 	}
 }
@@ -386,9 +488,9 @@ wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, const guint8
 	gint64 shift = shift_ns < 0 ? shift_ns + span_ns : shift_ns;
 	while (first < n && problem->bundles[first].begin_ns + shift < begin_ns + span_ns)
 		first++;
-	for (guint32 b = first; b < n; b++)
+	for (guint32 b = first; b < n && !wp_nest_is_stopped(problem); b++)
 		meet_parents(&sweep, b, shift - span_ns);
-	for (guint32 b = 0; b < first; b++)
+	for (guint32 b = 0; b < first && !wp_nest_is_stopped(problem); b++)
 		meet_parents(&sweep, b, shift);
 }
 
@@ -397,7 +499,7 @@ add_candidate(guint32 bundle, guint32 parent, gint64 begin_gap_ns, gint64 end_ga
 	      WpNestMode mode, gpointer data)
 {
 	GArray *candidates = data;
-	WpNestCandidate candidate = { parent, mode };
+	WpNestCandidate candidate = { .parent = parent, .mode = (guint8)mode };
 	g_array_append_val(candidates, candidate);
 }
 
@@ -496,7 +598,7 @@ learn_after(const WpNestProblem *problem)
 		lengths[i] = problem->parents[i].end_ns - problem->parents[i].begin_ns;
 	qsort(lengths, problem->n_parents, sizeof lengths[0], compare_times);
 	double p90 = (double)lengths[(guint64)problem->n_parents * 9 / 10];
-	return (gint64)MIN(MAX_AFTER_NS, 3 * p90 + AFTER_SLACK_NS);
+	return (gint64)MIN(MAX_AFTER_NS, AFTER_TIMES * p90 + AFTER_SLACK_NS);
 }
 
 /* 20 us, or half the clock's tick where that is coarser: the greatest common divisor of all times. */
@@ -515,6 +617,20 @@ learn_grain(const WpNestProblem *problem)
 	return MAX(20e3, (double)tick_ns / 2);
 }
 
+const WpEvidenceKind wp_evidence_connections = {
+	.name = "connections",
+	.summary = "calls of a connection that lives inside one call have that parent",
+	.is_default = TRUE,
+	.word = WP_EVIDENCE_CONNECTION,
+};
+
+const WpEvidenceKind wp_evidence_transactions = {
+	.name = "transactions",
+	.summary = "calls of a transaction that lives inside one call have that parent",
+	.is_default = TRUE,
+	.word = WP_EVIDENCE_TRANSACTION,
+};
+
 WpNestProblem *
 wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 		    const WpNestOptions *options)
@@ -525,13 +641,15 @@ wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 	Builder builder = { .resolved = resolved,
 			    .spans = wp_resolved_spans(resolved)->spans,
 			    .problem = problem };
+	problem->resolved = resolved;
 	problem->options = options;
 	add_parents(&builder, host->incoming, host->n_incoming);
 	add_children(&builder, host);
 	problem->n_bundles = assign_bundles(&builder);
+	fill_bundles(&builder);
 	g_free(builder.flows);
 	g_free(builder.callees);
-	fill_bundles(problem);
+	g_free(builder.in_transaction);
 	number_bundle_kinds(problem);
 	problem->after_ns = learn_after(problem);
 	problem->grain_ns = learn_grain(problem);
@@ -548,6 +666,7 @@ wp_nest_problem_free(WpNestProblem *problem)
 		return;
 	for (guint32 i = 0; i < problem->n_parents; i++)
 		g_free(problem->parents[i].children);
+	wp_evidence_free(problem->evidence);
 	g_free(problem->parents);
 	g_free(problem->children);
 	g_free(problem->bundles);

@@ -8,45 +8,30 @@
  *               ..####......                   ..........:.                   ..####......
  *               ...:..:.....                   ...:..:.....                   ............
  *
- * From there, rounds of soft assignment: each child spreads over its candidates by the densities of
- * both gaps, balanced so that no parent gets more calls of a kind than one makes; the densities are
- * learned again. At last each child goes to its likeliest parent.
+ * From there, rounds of soft assignment (nesting-soft.c). At last each child goes to its likeliest parent.
  */
 #include <math.h>
-#include <string.h>
 
-#include "infer/nesting.h"
+#include "infer/evidence-kind.h"
+#include "infer/nesting-soft.h"
 
-#define N_CELLS          64  /* of each gap, in the plane of two gaps */
-#define N_BINS           224 /* of one gap */
-#define BINS_AN_OCTAVE   6
-#define BINS_A_CELL      2
+#define N_CELLS          64 /* of each gap, in the plane of two gaps */
+#define BINS_A_CELL      4
 #define ENOUGH_BUNDLES   2000 /* of a kind, to count its planes */
 #define N_SHIFTS         6
 #define MAX_FACTOR       2.6
 #define MIN_SHIFT_NS     100e6
-#define BALANCE_ROUNDS   3
-#define FLAT             1e-3 /* share of a flat density */
 #define MAX_PLANES       4096 /* 32 kB each: with more, classes are not told apart */
 #define HOPELESS         1e-4 /* weight, of the best */
+#define MANY             1.25 /* of the children: more pairs stand out than can be true */
+#define MOST             0.5  /* of the children: enough, by excess */
+#define MOST_SURPLUS     0.67 /* ... by surplus */
 #define MIN_EXCESS       5    /* pairs */
 #define MIN_EXCESS_SHARE 0.15 /* of a class's excess with this kind: a mode is used */
+#define UNDECIDED        0.1  /* weight of all others, of the best by evidence */
+#define MIN_DECIDED      20   /* bundles of a kind: evidence tells which modes it uses */
 
 typedef float Plane[N_CELLS][N_CELLS];
-
-typedef struct {
-	double begin[N_BINS];
-	double end[N_BINS];
-	double total;
-} Gaps;
-
-/* What is asked of a candidate in every round. */
-typedef struct {
-	guint32 plane;
-	guint8 begin; /* bins of the gaps */
-	guint8 end;
-	double slope; /* of the two bins: density over time against that over octaves */
-} Pair;
 
 struct WpNestStart {
 	WpNestProblem *problem;
@@ -58,8 +43,12 @@ struct WpNestStart {
 	GPtrArray *null;
 	GPtrArray *counting; /* one of the two */
 	GArray *excess;      /* double, by plane */
-	double *weights;     /* by candidate */
-	Pair *pairs;         /* by candidate */
+	guint32 *
+		decided; /* by (class, kind, mode): bundles whose parent evidence shows; NULL: none */
+	guint32 *n_decided; /* by kind */
+	double *weights;    /* by candidate */
+	WpNestPair *pairs;  /* by candidate */
+	WpNestSoft *soft;
 };
 
 typedef WpNestStart Start;
@@ -68,7 +57,7 @@ static guint
 bin_of(const WpNestProblem *problem, gint64 gap_ns)
 {
 	double octaves = wp_nest_octaves(problem, ABS(gap_ns));
-	return (guint)MIN(octaves * BINS_AN_OCTAVE, N_BINS - 1);
+	return (guint)MIN(octaves * WP_SOFT_BINS_AN_OCTAVE, WP_SOFT_BINS - 1);
 }
 
 static guint
@@ -209,10 +198,46 @@ get_excess(const Start *start, guint32 class, guint32 kind, WpNestMode mode)
 	return number ? g_array_index(start->excess, double, number - 1) * start->strides[kind] : 0;
 }
 
+/* How many more pairs than by chance there are: no allowance for accident, and none of the bias it has. */
+static double
+surplus_of(const Start *start, guint32 class, guint32 kind, WpNestMode mode)
+{
+	guint32 number = start->numbers[plane_key(start, class, kind, mode)];
+	double sum = 0;
+	if (!number)
+		return 0;
+	const Plane *real = g_ptr_array_index(start->real, number - 1);
+	const Plane *null = g_ptr_array_index(start->null, number - 1);
+	for (gint i = 0; i < N_CELLS; i++)
+		for (gint j = 0; j < N_CELLS; j++)
+			sum += (double)((*real)[i][j] - (*null)[i][j]);
+	return sum * start->strides[kind];
+}
+
 /*
- * By kind: whether children outside of their parent are to be thought of at all. Calls that follow
- * from one another stand out against the null too: where parents inside explain most children already,
- * and all modes together explain more than there are, the others are such echoes.
+ * TRUE where parents inside explain most of N children of KIND already, and all modes together explain more
+ * than there are. At load the allowance for accident takes much of an excess; the surplus has more noise,
+ * but is right on average.
+ */
+static gboolean
+is_inside_kind(const Start *start, guint32 kind, double n)
+{
+	guint32 n_classes = start->by_class ? start->problem->n_classes : 1;
+	double by_mode[WP_NEST_N_MODES] = { 0 }, surplus = 0, all = 0;
+
+	for (guint32 c = 0; c < n_classes; c++) {
+		surplus += surplus_of(start, c, kind, WP_NEST_INSIDE);
+		for (gint m = 0; m < WP_NEST_N_MODES; m++)
+			by_mode[m] += get_excess(start, c, kind, m);
+	}
+	for (gint m = 0; m < WP_NEST_N_MODES; m++)
+		all += by_mode[m];
+	return all > MANY * n && (by_mode[WP_NEST_INSIDE] > MOST * n || surplus > MOST_SURPLUS * n);
+}
+
+/*
+ * By kind: whether children outside of their parent are not to be thought of at all. Calls that follow from
+ * one another stand out against the null too; such echoes they are then.
  */
 static gboolean *
 find_inside_kinds(const Start *start)
@@ -220,19 +245,11 @@ find_inside_kinds(const Start *start)
 	const WpNestProblem *problem = start->problem;
 	gboolean *inside = g_new0(gboolean, MAX(problem->n_kinds, 1));
 	g_autofree double *n = g_new0(double, MAX(problem->n_kinds, 1));
-	guint32 n_classes = start->by_class ? problem->n_classes : 1;
 
 	for (guint32 b = 0; b < problem->n_bundles; b++)
 		n[problem->bundles[b].kind]++;
-	for (guint32 k = 0; k < problem->n_kinds; k++) {
-		double by_mode[WP_NEST_N_MODES] = { 0 }, all = 0;
-		for (guint32 c = 0; c < n_classes; c++)
-			for (gint m = 0; m < WP_NEST_N_MODES; m++)
-				by_mode[m] += get_excess(start, c, k, m);
-		for (gint m = 0; m < WP_NEST_N_MODES; m++)
-			all += by_mode[m];
-		inside[k] = by_mode[WP_NEST_INSIDE] > 0.5 * n[k] && all > 1.25 * n[k];
-	}
+	for (guint32 k = 0; k < problem->n_kinds; k++)
+		inside[k] = is_inside_kind(start, k, n[k]);
 	return inside;
 }
 
@@ -251,7 +268,7 @@ has_inside(const WpNestProblem *problem, const WpNestBundle *bundle)
 
 /* Odds that a pair in this cell is a true one. */
 static double
-odds_of(const Start *start, const Pair *pair)
+odds_of(const Start *start, const WpNestPair *pair)
 {
 	const Plane *real = g_ptr_array_index(start->real, pair->plane);
 	const Plane *null = g_ptr_array_index(start->null, pair->plane);
@@ -270,16 +287,6 @@ is_used_mode(const Start *start, guint32 class, guint32 kind, WpNestMode mode)
 }
 
 static void
-normalise(double *weights, guint32 n)
-{
-	double sum = 0;
-	for (guint32 i = 0; i < n; i++)
-		sum += weights[i];
-	for (guint32 i = 0; i < n; i++)
-		weights[i] = sum > 0 ? weights[i] / sum : 1.0 / n;
-}
-
-static void
 fill_pairs(Start *start)
 {
 	const WpNestProblem *problem = start->problem;
@@ -292,15 +299,53 @@ fill_pairs(Start *start)
 			const WpNestParent *parent = &problem->parents[candidate->parent];
 			gint64 begin_ns = bundle->begin_ns - parent->begin_ns;
 			gint64 end_ns = parent->end_ns - bundle->end_ns;
-			start->pairs[at] = (Pair){
+			start->pairs[at] = (WpNestPair){
 				plane_number(start, b, candidate->parent, candidate->mode),
-				(guint8)bin_of(problem, begin_ns),
-				(guint8)bin_of(problem, end_ns),
+				(guint16)bin_of(problem, begin_ns),
+				(guint16)bin_of(problem, end_ns),
 				1 / (((double)ABS(begin_ns) * problem->per_grain + 1) *
 				     ((double)ABS(end_ns) * problem->per_grain + 1)),
 			};
 		}
 	}
+}
+
+/*
+ * Counts modes where evidence beside time shows the parent: a value passed on tells it as well after the
+ * reply, and at a load where delays do not stand out.
+ */
+static void
+count_decided(Start *start)
+{
+	const WpNestProblem *problem = start->problem;
+
+	start->decided = g_new0(guint32, MAX(start->n_numbers, 1));
+	start->n_decided = g_new0(guint32, MAX(problem->n_kinds, 1));
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		const WpNestBundle *bundle = &problem->bundles[b];
+		const WpNestCandidate *candidates = problem->candidates + bundle->first_candidate;
+		guint32 best = 0;
+		double others = 0;
+		for (guint32 i = 1; i < bundle->n_candidates; i++)
+			best = candidates[i].odds > candidates[best].odds ? i : best;
+		for (guint32 i = 0; i < bundle->n_candidates; i++)
+			if (i != best)
+				others += exp((double)(candidates[i].odds - candidates[best].odds));
+		if (bundle->n_candidates < 2 || others > UNDECIDED)
+			continue;
+		guint32 class = problem->parents[candidates[best].parent].class;
+		start->decided[plane_key(start, class, bundle->kind, candidates[best].mode)]++;
+		start->n_decided[bundle->kind]++;
+	}
+}
+
+static gboolean
+is_decided_mode(const Start *start, guint32 class, guint32 kind, WpNestMode mode)
+{
+	guint32 own = start->decided[plane_key(start, class, kind, mode)], all = 0;
+	for (gint m = 0; m < WP_NEST_N_MODES; m++)
+		all += start->decided[plane_key(start, class, kind, m)];
+	return own > MIN_EXCESS && own > MIN_EXCESS_SHARE * all;
 }
 
 /*
@@ -315,6 +360,8 @@ stands_out(const Start *start, const WpNestBundle *bundle, const WpNestCandidate
 	const WpNestParent *parent = &start->problem->parents[candidate->parent];
 	if (candidate->mode == WP_NEST_INSIDE && !parent->waits)
 		return TRUE;
+	if (start->decided && start->n_decided[bundle->kind] >= MIN_DECIDED)
+		return is_decided_mode(start, parent->class, bundle->kind, candidate->mode);
 	if (candidate->mode != WP_NEST_INSIDE && is_inside_kind)
 		return FALSE;
 	return is_used_mode(start, parent->class, bundle->kind, candidate->mode);
@@ -345,6 +392,25 @@ drop_accidents(Start *start)
 }
 
 static void
+weigh_by_evidence(Start *start)
+{
+	WpNestProblem *problem = start->problem;
+
+	if (!problem->evidence)
+		return;
+	wp_evidence_restart(problem->evidence);
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		const WpNestBundle *bundle = &problem->bundles[b];
+		for (guint32 i = 0; i < bundle->n_candidates; i++) {
+			guint32 at = bundle->first_candidate + i;
+			start->weights[at] *= wp_quick_exp((double)problem->candidates[at].odds);
+		}
+		wp_nest_soft_normalise(start->weights + bundle->first_candidate,
+				       bundle->n_candidates);
+	}
+}
+
+static void
 weigh_by_planes(Start *start)
 {
 	WpNestProblem *problem = start->problem;
@@ -355,151 +421,10 @@ weigh_by_planes(Start *start)
 			guint32 at = bundle->first_candidate + i;
 			start->weights[at] = odds_of(start, &start->pairs[at]);
 		}
-		normalise(start->weights + bundle->first_candidate, bundle->n_candidates);
+		wp_nest_soft_normalise(start->weights + bundle->first_candidate,
+				       bundle->n_candidates);
 	}
-}
-
-/* --- soft rounds --- */
-
-static void
-smooth_gaps(double *counts, double total)
-{
-	double width = 0.7 + 6 / cbrt(total + 1), kernel[N_BINS], norm = 0, out[N_BINS] = { 0 };
-	gint reach = (gint)(3 * width) + 1;
-
-	for (gint j = 0; j <= reach; j++) {
-		kernel[j] = exp(-0.5 * j * j / (width * width));
-		norm += j ? 2 * kernel[j] : kernel[j];
-	}
-	for (gint bin = 0; bin < N_BINS; bin++) {
-		if (counts[bin] < 1e-9)
-			continue;
-		for (gint j = -reach; j <= reach; j++) {
-			gint to = bin + j < 0 ? -(bin + j) - 1 : bin + j;
-			if (to < N_BINS)
-				out[to] += counts[bin] * kernel[ABS(j)] / norm;
-		}
-	}
-	for (gint bin = 0; bin < N_BINS; bin++)
-		counts[bin] = (1 - FLAT) * (total > 0 ? out[bin] / total : 0) + FLAT / N_BINS;
-}
-
-static void
-learn_gaps(const Start *start, Gaps *gaps)
-{
-	const WpNestProblem *problem = start->problem;
-
-	memset(gaps, 0, start->real->len * sizeof gaps[0]);
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
-		const WpNestBundle *bundle = &problem->bundles[b];
-		for (guint32 i = 0; i < bundle->n_candidates; i++) {
-			guint32 at = bundle->first_candidate + i;
-			const Pair *pair = &start->pairs[at];
-			Gaps *own = &gaps[pair->plane];
-			own->begin[pair->begin] += start->weights[at];
-			own->end[pair->end] += start->weights[at];
-			own->total += start->weights[at];
-		}
-	}
-	for (guint p = 0; p < start->real->len; p++) {
-		smooth_gaps(gaps[p].begin, gaps[p].total);
-		smooth_gaps(gaps[p].end, gaps[p].total);
-	}
-}
-
-static void
-weigh_by_gaps(Start *start, const Gaps *gaps, const double *class_sizes)
-{
-	WpNestProblem *problem = start->problem;
-
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
-		const WpNestBundle *bundle = &problem->bundles[b];
-		for (guint32 i = 0; i < bundle->n_candidates; i++) {
-			guint32 at = bundle->first_candidate + i;
-			guint32 parent = problem->candidates[at].parent;
-			const Pair *pair = &start->pairs[at];
-			const Gaps *own = &gaps[pair->plane];
-			start->weights[at] = own->begin[pair->begin] * own->end[pair->end] *
-					     pair->slope * own->total /
-					     class_sizes[problem->parents[parent].class];
-		}
-		normalise(start->weights + bundle->first_candidate, bundle->n_candidates);
-	}
-}
-
-/* Bundles by kind: a counting sort. (transfer full) OUT_FIRST has n_kinds + 1 entries. */
-static guint32 *
-sort_by_kind(const WpNestProblem *problem, guint32 *out_first)
-{
-	guint32 *sorted = g_new(guint32, MAX(problem->n_bundles, 1));
-	memset(out_first, 0, (problem->n_kinds + 1) * sizeof out_first[0]);
-	for (guint32 b = 0; b < problem->n_bundles; b++)
-		out_first[problem->bundles[b].kind + 1]++;
-	for (guint32 k = 0; k < problem->n_kinds; k++)
-		out_first[k + 1] += out_first[k];
-	g_autofree guint32 *next = g_memdup2(out_first, (problem->n_kinds + 1) * sizeof(guint32));
-	for (guint32 b = 0; b < problem->n_bundles; b++)
-		sorted[next[problem->bundles[b].kind]++] = b;
-	return sorted;
-}
-
-/* Scales what too many children of one kind want from one parent. LOAD: by parent, all 0, left so. */
-static void
-balance_kind(Start *start, const guint32 *bundles, guint32 n, const double *class_sizes,
-	     double *load)
-{
-	WpNestProblem *problem = start->problem;
-	g_autofree double *per_class = g_new0(double, problem->n_classes);
-
-	for (guint32 i = 0; i < n; i++) {
-		const WpNestBundle *bundle = &problem->bundles[bundles[i]];
-		for (guint32 c = 0; c < bundle->n_candidates; c++) {
-			guint32 at = bundle->first_candidate + c;
-			guint32 parent = problem->candidates[at].parent;
-			load[parent] += start->weights[at];
-			per_class[problem->parents[parent].class] += start->weights[at];
-		}
-	}
-	for (guint32 i = 0; i < n; i++) {
-		const WpNestBundle *bundle = &problem->bundles[bundles[i]];
-		for (guint32 c = 0; c < bundle->n_candidates; c++) {
-			guint32 at = bundle->first_candidate + c;
-			guint32 parent = problem->candidates[at].parent;
-			guint32 class = problem->parents[parent].class;
-			double mean = per_class[class] / class_sizes[class];
-			double most = mean > 1 ? ceil(mean - 0.01) : 1;
-			if (load[parent] > most)
-				start->weights[at] *= most / load[parent];
-		}
-		normalise(start->weights + bundle->first_candidate, bundle->n_candidates);
-	}
-	for (guint32 i = 0; i < n; i++) {
-		const WpNestBundle *bundle = &problem->bundles[bundles[i]];
-		for (guint32 c = 0; c < bundle->n_candidates; c++)
-			load[problem->candidates[bundle->first_candidate + c].parent] = 0;
-	}
-}
-
-static void
-assign_softly(Start *start, guint rounds)
-{
-	WpNestProblem *problem = start->problem;
-	g_autofree Gaps *gaps = g_new(Gaps, MAX(start->real->len, 1));
-	g_autofree double *class_sizes = g_new0(double, MAX(problem->n_classes, 1));
-	g_autofree double *load = g_new0(double, MAX(problem->n_parents, 1));
-	g_autofree guint32 *first = g_new(guint32, problem->n_kinds + 1);
-	g_autofree guint32 *sorted = sort_by_kind(problem, first);
-
-	for (guint32 p = 0; p < problem->n_parents; p++)
-		class_sizes[problem->parents[p].class]++;
-	for (guint round = 0; round < rounds; round++) {
-		learn_gaps(start, gaps);
-		weigh_by_gaps(start, gaps, class_sizes);
-		for (gint i = 0; i < BALANCE_ROUNDS; i++)
-			for (guint32 k = 0; k < problem->n_kinds; k++)
-				balance_kind(start, sorted + first[k], first[k + 1] - first[k],
-					     class_sizes, load);
-	}
+	weigh_by_evidence(start);
 }
 
 /* --- the answer --- */
@@ -603,10 +528,16 @@ wp_nest_start_new(WpNestProblem *problem)
 	start->null = g_ptr_array_new_with_free_func(g_free);
 	start->excess = g_array_new(FALSE, FALSE, sizeof(double));
 	count_planes(start);
+	problem->evidence = wp_evidence_new(problem);
+	if (problem->evidence) {
+		wp_evidence_restart(problem->evidence);
+		count_decided(start);
+	}
 	drop_accidents(start);
 	start->weights = g_new(double, MAX(problem->n_candidates, 1));
-	start->pairs = g_new(Pair, MAX(problem->n_candidates, 1));
+	start->pairs = g_new(WpNestPair, MAX(problem->n_candidates, 1));
 	fill_pairs(start);
+	start->soft = wp_nest_soft_new(problem, start->pairs, start->real->len, start->weights);
 	return start;
 }
 
@@ -615,20 +546,24 @@ wp_nest_start_free(WpNestStart *start)
 {
 	if (!start)
 		return;
+	wp_nest_soft_free(start->soft);
 	g_free(start->numbers);
 	g_free(start->strides);
 	g_ptr_array_unref(start->real);
 	g_ptr_array_unref(start->null);
 	g_array_unref(start->excess);
+	g_free(start->decided);
+	g_free(start->n_decided);
 	g_free(start->weights);
 	g_free(start->pairs);
 	g_free(start);
 }
 
 void
-wp_nest_start_assign(WpNestStart *start, guint rounds)
+wp_nest_start_assign(WpNestStart *start, guint rounds, double slack, guint32 first, guint32 end)
 {
 	weigh_by_planes(start);
-	assign_softly(start, rounds);
+	wp_nest_soft_assign(start->soft, rounds, slack, first, end);
 	take_likeliest(start);
 }
+

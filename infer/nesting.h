@@ -13,7 +13,11 @@
  *
  *   nesting-problem.c   spans -> parents, children, bundles, candidates
  *   nesting-start.c     a first answer: delays that stand out against a time-shifted null
+ *   nesting-soft.c      ... refined by spreading children over their candidates
+ *   evidence*.c         what speaks for a parent beside time
  *   timeline.c          how likely a parent with given children is: plans and delays, learned
+ *   nesting-fifo.c      whether the host works in order, and what that forbids
+ *   nesting-moves.c     what could be changed, and what that would gain
  *   nesting-search.c    moves that make the whole likelier; the probability of each link
  *
  * All times are ns. All numbers (parents, children, ...) are indices of one problem.
@@ -23,6 +27,7 @@
 
 #include <glib.h>
 
+#include "infer/engine.h"
 #include "infer/quicklog.h"
 #include "infer/resolve.h"
 
@@ -78,21 +83,28 @@ typedef struct {
 	guint32 n_candidates;
 	guint32 n_possible; /* candidates before the hopeless ones were dropped */
 	guint32 parent;     /* WP_NO_PARENT: none */
+	gboolean is_transaction;
 } WpNestBundle;
 
 typedef struct {
 	guint32 parent;
-	guint8 mode; /* WpNestMode */
+	guint32 pair; /* its number for evidence */
+	float odds;   /* log-odds (nats) of all evidence beside time */
+	guint8 mode;  /* WpNestMode */
 } WpNestCandidate;
 
 typedef struct {
-	gint64 after_ns;        /* children may begin so long after the parent's end; -1: learned */
-	gint64 skew_ns;         /* clocks may differ by so much */
-	gboolean anneals;       /* noisy rounds first */
-	gboolean by_connection; /* bundle connections whose life lies inside one parent */
+	gint64 after_ns;      /* children may begin so long after the parent's end; -1: learned */
+	gint64 skew_ns;       /* clocks may differ by so much */
+	gboolean anneals;     /* noisy rounds first */
+	WpStopFunc stop;      /* TRUE: come to an end with what there is; NULL: never */
+	guint32 evidence;     /* set of wp_evidence_kinds */
 } WpNestOptions;
 
+typedef struct WpEvidence WpEvidence;
+
 typedef struct {
+	const WpResolved *resolved;
 	const WpNestOptions *options;
 	WpNestParent *parents; /* by begin_ns */
 	guint32 n_parents;
@@ -110,7 +122,15 @@ typedef struct {
 	double grain_ns; /* delays below it are all alike: clock tick, scheduling */
 	double per_grain;
 	WpQuickLog quick;
+	WpEvidence *evidence; /* NULL: nothing but time; then all odds are 0 */
 } WpNestProblem;
+
+/* TRUE where no more work is wanted. */
+static inline gboolean
+wp_nest_is_stopped(const WpNestProblem *problem)
+{
+	return problem->options->stop && problem->options->stop();
+}
 
 /* Octaves of GAP_NS over the grain: log2(1 + gap / grain). */
 static inline double
@@ -161,13 +181,17 @@ typedef struct WpNestStart WpNestStart;
 WpNestStart *wp_nest_start_new(WpNestProblem *problem);
 void wp_nest_start_free(WpNestStart *start);
 
-/* Sets the parent of each bundle that has candidates, after ROUNDS of soft assignment. */
-void wp_nest_start_assign(WpNestStart *start, guint rounds);
+/*
+ * Sets the parent of each bundle that has candidates, after ROUNDS of soft assignment of bundles FIRST to
+ * END with so much SLACK (nesting-soft.h).
+ */
+void wp_nest_start_assign(WpNestStart *start, guint rounds, double slack, guint32 first,
+			  guint32 end);
 
 /* Drops candidates in modes that the present answer does not use, and the hopeless. */
 void wp_nest_start_drop(WpNestStart *start);
 
-/* Of the answer: probability of the bundle's parent, and the next best (WP_NO_PARENT: none). */
+/* Of the answer: probability of the bundle's parent (-1: not known), and the next best (WP_NO_PARENT: none). */
 typedef struct {
 	double probability;
 	guint32 runner_up;

@@ -1,5 +1,5 @@
 /*
- * WpQuickLog: logarithms from a table, for the inner loops of inference: without a call, and with the
+ * WpQuickLog: logarithms from a table and powers from a series, for the inner loops of inference: without a call, and with the
  * same bits on every machine (libm's own may differ in the last).
  *
  * x = 2^e m, 1 <= m < 2. Of m's leading bits the table knows a centre c near m; log2(m) = log2(c) +
@@ -37,6 +37,29 @@ wp_quick_log2(const WpQuickLog *quick, double x)
 	double r = x * quick->table[at].inverse - 1;
 	double series = r * (1 - r * (0.5 - r * (1.0 / 3)));
 	return exponent + quick->table[at].log + series * WP_LOG2_E;
+}
+
+/* e^X, |X| < 700: 2 to the power of a whole number and of a rest, the latter by its series. */
+static inline double
+wp_quick_exp(double x)
+{
+	double y = x * WP_LOG2_E;
+	gint whole = (gint)(y < 0 ? y - 0.5 : y + 0.5);
+	double r = (y - whole) * G_LN2; /* |r| < 0.35 */
+	double series =
+		1 +
+		r * (1 +
+		     r * (1.0 / 2) *
+			     (1 + r * (1.0 / 3) *
+					  (1 + r * (1.0 / 4) *
+						       (1 + r * (1.0 / 5) *
+								    (1 + r * (1.0 / 6) *
+										 (1 + r * (1.0 /
+											   7)))))));
+	guint64 bits = (guint64)(whole + 1023) << 52;
+	double power;
+	memcpy(&power, &bits, sizeof power);
+	return series * power;
 }
 
 static inline double

@@ -1,24 +1,24 @@
-/* Timelines: counts of events and histograms of gaps, and the likelihood that they give. */
+/* Timelines: counts of events and gaps, and the likelihood that they give. */
 #include "infer/timeline.h"
 
-#include <math.h>
 #include <string.h>
 
+#include "infer/density.h"
 #include "infer/map.h"
 
-#define N_BINS         224 /* of gaps: 37 octaves over the grain, hours */
-#define BINS_AN_OCTAVE 6.0
 #define PLAN_BACKOFF   0.1  /* weight of the last event alone against the calls so far */
 #define EVENT_BACKOFF  0.02 /* weight of an event never seen after this one */
+#define N_EVENTS       8    /* that may follow one, for those never seen */
 #define POOL_WEIGHT    3.0  /* gaps, of the histogram over all last events */
-#define FLOOR          1e-3 /* share of a flat density: no gap is impossible */
 #define ONCE_NATS      4.0  /* cost of a missing or a second call that each request makes once */
+#define ONCE_SHARE     0.5  /* of the parents, or more, make just one: the rest are mistakes */
 #define ONCE_TOLERANCE 0.002
 #define MAX_DENSE      (1 << 22) /* cells of the dense table of slots */
+#define NO_NODE        G_MAXUINT32
 
 /*
  * Events as numbers. Last events x: BEGIN, END, call of type t, return of type t. Next events y: END,
- * STOP, call of type t, and ANY for totals. ANY_EVENT as x is the pool over all x.
+ * STOP, call of type t. POOL as x is the pool over all x.
  */
 enum {
 	X_BEGIN,
@@ -27,21 +27,41 @@ enum {
 	X_FIRST_TYPE, /* + 2 t: its call; + 2 t + 1: its return */
 	Y_END = 0,
 	Y_STOP,
-	Y_ANY,
 	Y_FIRST_TYPE /* + t */
 };
 
+/* An event after a certain last one. */
 typedef struct {
-	double n;
-	guint32 pool;   /* slot of the pool; own number where it is the pool */
-	float *density; /* log of the density of log-gaps; N_BINS; NULL: no gaps (STOP, ANY) */
-	double *gaps;   /* counts, while learning */
+	gint32 n;
+	guint32 total;       /* cell: (class, x) */
+	guint32 pool;        /* slot of the pool; own number where it is the pool */
+	double backoff;      /* probability of the event after this last one */
+	WpDensity *density;  /* NULL: STOP, which takes no time */
+	float *logs;         /* log of the density of log-gaps, by bin */
+	guint32 own_version; /* of the densities, when LOGS were made */
+	guint32 pool_version;
 } Slot;
+
+/* The calls so far, as a node of a tree: one child for each event that followed. */
+typedef struct {
+	gint32 n;
+	guint32 y;
+	guint32 child;   /* the first; NO_NODE: none */
+	guint32 sibling; /* the next; NO_NODE: none */
+} PlanNode;
 
 typedef struct {
 	gint64 end_ns;
 	guint32 type;
 } OpenCall;
+
+/* What was counted of a parent: its children then. */
+typedef struct {
+	guint32 *children;
+	guint32 n;
+	guint32 n_allocated;
+	gboolean is_counted;
+} Counted;
 
 struct WpTimelines {
 	const WpNestProblem *problem;
@@ -49,93 +69,138 @@ struct WpTimelines {
 	guint32 n_y;
 	gint32 *dense; /* slot + 1 by (class, x, y); NULL = too many, then MAP */
 	WpMap *map;
-	GArray *slots;     /* Slot */
-	WpMap *plans;      /* (calls so far), (calls so far, y) -> count */
-	double flat;       /* log density of a gap never learned */
-	gboolean *is_once; /* by type */
+	GArray *slots;    /* Slot */
+	gint32 *totals;   /* of events, by (class, x) */
+	GArray *plans;    /* PlanNode; the first are the classes */
+	Counted *counted; /* by parent */
+	double flat;      /* log density of a gap never learned */
+	guint32 *once;    /* types of which there are as many calls as parents */
 	guint32 n_once;
-	guint32 *counts; /* scratch, by type */
-	GArray *open;    /* scratch, OpenCall */
+	gint32 *n_exact;   /* of these: counted parents with just one */
+	double *once_nats; /* of these: cost of a missing or another one */
+	gint32 n_counted;  /* parents */
+	guint32 *counts;   /* scratch, by type */
+	OpenCall *open;    /* scratch: by end */
+	guint32 n_open_allocated;
 };
 
 /* --- slots --- */
 
-static guint32
+static inline guint64
+cell_of(const WpTimelines *timelines, guint32 class, guint32 x, guint32 y)
+{
+	return ((guint64) class * timelines->n_x + x) * timelines->n_y + y;
+}
+
+static inline Slot *
+get_slot(const WpTimelines *timelines, guint32 number)
+{
+	return &((Slot *)(void *)timelines->slots->data)[number];
+}
+
+/* NULL: never seen. */
+static inline Slot *
 find_slot(const WpTimelines *timelines, guint32 class, guint32 x, guint32 y)
 {
-	guint64 cell = ((guint64) class * timelines->n_x + x) * timelines->n_y + y;
-	if (timelines->dense)
-		return (guint32)timelines->dense[cell] - 1;
-	return wp_map_find(timelines->map, cell);
+	guint64 cell = cell_of(timelines, class, x, y);
+	if (timelines->dense) {
+		gint32 number = timelines->dense[cell];
+		return number ? get_slot(timelines, (guint32)number - 1) : NULL;
+	}
+	guint32 number = wp_map_find(timelines->map, cell);
+	return number != WP_MAP_NONE ? get_slot(timelines, number) : NULL;
 }
 
 static guint32
 make_slot(WpTimelines *timelines, guint32 class, guint32 x, guint32 y)
 {
-	guint64 cell = ((guint64) class * timelines->n_x + x) * timelines->n_y + y;
-	guint32 found = find_slot(timelines, class, x, y);
-	if (found != G_MAXUINT32)
-		return found;
+	guint64 cell = cell_of(timelines, class, x, y);
+	Slot *found = find_slot(timelines, class, x, y);
 	guint32 number = timelines->slots->len;
+	if (found)
+		return (guint32)(found - get_slot(timelines, 0));
 	if (timelines->dense)
 		timelines->dense[cell] = (gint32)number + 1;
 	else
 		wp_map_at(timelines->map, cell, number);
-	Slot slot = { .pool = number };
-	if (y != Y_STOP && y != Y_ANY) {
-		slot.density = g_new0(float, N_BINS);
-		slot.gaps = g_new0(double, N_BINS);
+	Slot slot = { .pool = number, .total = class * timelines->n_x + x };
+	if (y != Y_STOP) {
+		slot.density = wp_density_new();
+		slot.logs = g_new0(float, WP_DENSITY_BINS);
 	}
 	g_array_append_val(timelines->slots, slot);
 	if (slot.density && x != X_POOL) {
 		guint32 pool = make_slot(timelines, class, X_POOL, y);
-		g_array_index(timelines->slots, Slot, number).pool = pool;
+		get_slot(timelines, number)->pool = pool;
 	}
 	return number;
 }
 
-static Slot *
-get_slot(const WpTimelines *timelines, guint32 number)
+/* --- plans --- */
+
+static inline PlanNode *
+get_node(const WpTimelines *timelines, guint32 number)
 {
-	return &g_array_index(timelines->slots, Slot, number);
+	return &((PlanNode *)(void *)timelines->plans->data)[number];
 }
 
-static void
-clear_slots(WpTimelines *timelines)
+/* What follows NODE by event Y, or NO_NODE. */
+static inline guint32
+find_node(const WpTimelines *timelines, guint32 node, guint32 y)
 {
-	for (guint i = 0; i < timelines->slots->len; i++) {
-		g_free(get_slot(timelines, i)->density);
-		g_free(get_slot(timelines, i)->gaps);
-	}
-	g_array_set_size(timelines->slots, 0);
-	if (timelines->dense)
-		memset(timelines->dense, 0,
-		       sizeof(gint32) * timelines->problem->n_classes * timelines->n_x *
-			       timelines->n_y);
-	g_clear_pointer(&timelines->map, wp_map_free);
-	timelines->map = wp_map_new();
-	g_clear_pointer(&timelines->plans, wp_map_free);
-	timelines->plans = wp_map_new();
+	guint32 next = node == NO_NODE ? NO_NODE : get_node(timelines, node)->child;
+	while (next != NO_NODE && get_node(timelines, next)->y != y)
+		next = get_node(timelines, next)->sibling;
+	return next;
+}
+
+static guint32
+make_node(WpTimelines *timelines, guint32 node, guint32 y)
+{
+	guint32 found = find_node(timelines, node, y), number = timelines->plans->len;
+	if (found != NO_NODE)
+		return found;
+	PlanNode fresh = { 0, y, NO_NODE, NO_NODE };
+	g_array_append_val(timelines->plans, fresh);
+	/* The last of its siblings: what is usual was there first, and is found first. */
+	guint32 *next = &get_node(timelines, node)->child;
+	while (*next != NO_NODE)
+		next = &get_node(timelines, *next)->sibling;
+	*next = number;
+	return number;
 }
 
 /* --- life --- */
 
-/* Types of which a parent of the only class makes one call each. */
+/*
+ * Types of which parents of the only class may make one call each. Whether they do, or half of them two and
+ * the others none, is learned.
+ */
 static void
 find_once(WpTimelines *timelines)
 {
 	const WpNestProblem *problem = timelines->problem;
 	g_autofree guint32 *counts = g_new0(guint32, problem->n_types);
 
+	timelines->once = g_new0(guint32, problem->n_types);
+	timelines->n_exact = g_new0(gint32, problem->n_types);
+	timelines->once_nats = g_new0(double, problem->n_types);
 	if (problem->n_classes != 1)
 		return;
 	for (guint32 i = 0; i < problem->n_children; i++)
 		counts[problem->children[i].type]++;
 	for (guint32 t = 0; t < problem->n_types; t++) {
-		double off = fabs((double)counts[t] - problem->n_parents);
-		timelines->is_once[t] = off <= ONCE_TOLERANCE * problem->n_parents;
-		timelines->n_once += timelines->is_once[t];
+		double off = (double)counts[t] - problem->n_parents;
+		if (ABS(off) <= ONCE_TOLERANCE * problem->n_parents)
+			timelines->once[timelines->n_once++] = t;
 	}
+}
+
+static double
+log_of_share(const WpTimelines *timelines, double share)
+{
+	share = (1 - WP_DENSITY_FLOOR) * share + WP_DENSITY_FLOOR / WP_DENSITY_BINS;
+	return wp_quick_log(&timelines->problem->quick, share * WP_DENSITY_BINS_AN_OCTAVE / G_LN2);
 }
 
 WpTimelines *
@@ -147,14 +212,18 @@ wp_timelines_new(const WpNestProblem *problem)
 	timelines->n_y = Y_FIRST_TYPE + problem->n_types;
 	guint64 cells = (guint64)problem->n_classes * timelines->n_x * timelines->n_y;
 	if (cells <= MAX_DENSE)
-		timelines->dense = g_new0(gint32, cells);
+		timelines->dense = g_new0(gint32, MAX(cells, 1));
 	timelines->slots = g_array_new(FALSE, FALSE, sizeof(Slot));
 	timelines->map = wp_map_new();
-	timelines->plans = wp_map_new();
-	timelines->flat = log(FLOOR * BINS_AN_OCTAVE / (N_BINS * M_LN2));
-	timelines->is_once = g_new0(gboolean, problem->n_types);
+	timelines->totals = g_new0(gint32, MAX((gsize)problem->n_classes * timelines->n_x, 1));
+	timelines->plans = g_array_new(FALSE, FALSE, sizeof(PlanNode));
+	for (guint32 c = 0; c < problem->n_classes; c++) {
+		PlanNode node = { 0, 0, NO_NODE, NO_NODE };
+		g_array_append_val(timelines->plans, node);
+	}
+	timelines->counted = g_new0(Counted, MAX(problem->n_parents, 1));
+	timelines->flat = log_of_share(timelines, 0);
 	timelines->counts = g_new0(guint32, problem->n_types);
-	timelines->open = g_array_new(FALSE, FALSE, sizeof(OpenCall));
 	find_once(timelines);
 	return timelines;
 }
@@ -164,45 +233,44 @@ wp_timelines_free(WpTimelines *timelines)
 {
 	if (!timelines)
 		return;
-	clear_slots(timelines);
+	for (guint i = 0; i < timelines->slots->len; i++) {
+		wp_density_free(get_slot(timelines, i)->density);
+		g_free(get_slot(timelines, i)->logs);
+	}
+	for (guint32 p = 0; p < timelines->problem->n_parents; p++)
+		g_free(timelines->counted[p].children);
 	g_array_unref(timelines->slots);
-	g_array_unref(timelines->open);
+	g_array_unref(timelines->plans);
 	wp_map_free(timelines->map);
-	wp_map_free(timelines->plans);
+	g_free(timelines->counted);
+	g_free(timelines->open);
+	g_free(timelines->totals);
 	g_free(timelines->dense);
-	g_free(timelines->is_once);
+	g_free(timelines->once);
+	g_free(timelines->n_exact);
+	g_free(timelines->once_nats);
 	g_free(timelines->counts);
 	g_free(timelines);
 }
 
 /* --- walking a timeline --- */
 
-static guint64
-mix(guint64 x)
-{
-	x ^= x >> 33;
-	x *= G_GUINT64_CONSTANT(0xff51afd7ed558ccd);
-	x ^= x >> 33;
-	x *= G_GUINT64_CONSTANT(0xc4ceb9fe1a85ec53);
-	return x ^ (x >> 33);
-}
-
 typedef struct {
 	WpTimelines *timelines;
 	guint32 class;
-	guint64 plan; /* hash of the calls so far, in order */
+	guint32 node; /* the calls so far */
 	guint32 last; /* x */
 	gint64 last_ns;
+	guint32 input; /* x: the last that was received */
+	gint64 input_ns;
 	gboolean has_ended;
 	double score;
-	gboolean counts; /* count instead of score */
+	gint sign;           /* counts more (1) or less (-1); 0: scores */
+	WpTrigger *triggers; /* not NULL: notes what each call waited for, and nothing else */
+	OpenCall *open;      /* from N_RETURNED to N_OPEN, by end */
+	guint32 n_returned;
+	guint32 n_open;
 } Walk;
-
-static gint
-bin_of(double octaves)
-{
-	return MIN((gint)(octaves * BINS_AN_OCTAVE), N_BINS - 1);
-}
 
 static void
 count_event(Walk *walk, guint32 y, gint64 gap_ns)
@@ -210,207 +278,289 @@ count_event(Walk *walk, guint32 y, gint64 gap_ns)
 	WpTimelines *timelines = walk->timelines;
 	Slot *slot = get_slot(timelines, make_slot(timelines, walk->class, walk->last, y));
 
-	slot->n++;
-	if (slot->gaps) {
-		gint bin = bin_of(wp_nest_octaves(timelines->problem, MAX(gap_ns, 0)));
-		slot->gaps[bin]++;
-		get_slot(timelines, slot->pool)->gaps[bin]++;
-		get_slot(timelines, slot->pool)->n++;
+	slot->n += walk->sign;
+	if (slot->density) {
+		gint bin = wp_density_bin(wp_nest_octaves(timelines->problem, MAX(gap_ns, 0)));
+		Slot *pool = get_slot(timelines, slot->pool);
+		wp_density_count(slot->density, bin, walk->sign);
+		wp_density_count(pool->density, bin, walk->sign);
+		pool->n += walk->sign;
 	}
-	get_slot(timelines, make_slot(timelines, walk->class, walk->last, Y_ANY))->n++;
-	++*wp_map_at(timelines->plans, walk->plan, 0);
-	++*wp_map_at(timelines->plans, mix(walk->plan + y + 1), 0);
+	timelines->totals[slot->total] += walk->sign;
+	get_node(timelines, walk->node)->n += walk->sign;
+	walk->node = make_node(timelines, walk->node, y);
+	if (y == Y_STOP)
+		get_node(timelines, walk->node)->n += walk->sign;
 }
 
 /* One less than was counted: what the parent itself contributed does not speak for it. */
-static double
-others(double n)
+static inline double
+others(gint32 n)
 {
-	return MAX(n - 1, 0);
+	return n > 1 ? n - 1 : 0;
 }
 
 static double
-plan_count(const WpTimelines *timelines, guint64 key)
+backoff_of(gint32 n, gint32 total)
 {
-	guint32 n = wp_map_find(timelines->plans, key);
-	return n == WP_MAP_NONE ? 0 : n;
+	return (others(n) + EVENT_BACKOFF) / (others(total) + EVENT_BACKOFF * N_EVENTS);
 }
 
-static void
+static inline void
 score_event(Walk *walk, guint32 y, gint64 gap_ns)
 {
 	const WpTimelines *timelines = walk->timelines;
-	guint32 number = find_slot(timelines, walk->class, walk->last, y);
-	guint32 total = find_slot(timelines, walk->class, walk->last, Y_ANY);
-	const Slot *slot = number == G_MAXUINT32 ? NULL : get_slot(timelines, number);
-	double n = slot ? others(slot->n) : 0;
-	double of = total == G_MAXUINT32 ? 0 : others(get_slot(timelines, total)->n);
-	double backoff = (n + EVENT_BACKOFF) / (of + EVENT_BACKOFF * 8);
-	double n_plan = others(plan_count(timelines, mix(walk->plan + y + 1)));
-	double of_plan = others(plan_count(timelines, walk->plan));
+	const WpQuickLog *quick = &timelines->problem->quick;
+	const Slot *slot = find_slot(timelines, walk->class, walk->last, y);
+	double backoff =
+		slot ? slot->backoff
+		     : backoff_of(0, timelines->totals[walk->class * timelines->n_x + walk->last]);
+	guint32 next = find_node(timelines, walk->node, y);
+	double n = next == NO_NODE ? 0 : others(get_node(timelines, next)->n);
+	double of = walk->node == NO_NODE ? 0 : others(get_node(timelines, walk->node)->n);
 
-	walk->score += wp_quick_log(&timelines->problem->quick,
-				    (n_plan + PLAN_BACKOFF * backoff) / (of_plan + PLAN_BACKOFF));
+	walk->node = next;
+	walk->score += wp_quick_log(quick, (n + PLAN_BACKOFF * backoff) / (of + PLAN_BACKOFF));
 	if (y == Y_STOP)
 		return;
-	if (!slot) {
-		guint32 pool = find_slot(timelines, walk->class, X_POOL, y);
-		slot = pool == G_MAXUINT32 ? NULL : get_slot(timelines, pool);
-	}
+	if (!slot)
+		slot = find_slot(timelines, walk->class, X_POOL, y);
 	double octaves = wp_nest_octaves(timelines->problem, MAX(gap_ns, 0));
-	walk->score += slot ? slot->density[bin_of(octaves)] : timelines->flat;
+	walk->score += slot ? (double)slot->logs[wp_density_bin(octaves)] : timelines->flat;
 	/* A density over the logarithm of the gap is less over the gap itself, the longer that is. */
 	walk->score -= octaves * G_LN2;
 }
 
-static void
+static inline void
 meet(Walk *walk, guint32 y, gint64 at_ns)
 {
-	if (walk->counts)
+	if (walk->triggers)
+		return;
+	if (walk->sign)
 		count_event(walk, y, at_ns - walk->last_ns);
 	else
 		score_event(walk, y, at_ns - walk->last_ns);
 }
 
-/* The open call that returns first, or NULL. */
-static OpenCall *
-first_to_return(const WpTimelines *timelines)
-{
-	OpenCall *first = NULL;
-	for (guint i = 0; i < timelines->open->len; i++) {
-		OpenCall *call = &g_array_index(timelines->open, OpenCall, i);
-		if (!first || call->end_ns < first->end_ns)
-			first = call;
-	}
-	return first;
-}
-
 /* Returns, and the parent's own end, up to UNTIL_NS. */
-static void
+static inline void
 pass_time(Walk *walk, const WpNestParent *parent, gint64 until_ns)
 {
-	GArray *open = walk->timelines->open;
 	for (;;) {
-		OpenCall *call = first_to_return(walk->timelines);
+		const OpenCall *call =
+			walk->n_returned < walk->n_open ? &walk->open[walk->n_returned] : NULL;
 		gint64 return_ns = call ? call->end_ns : G_MAXINT64;
 		if (!walk->has_ended && parent->end_ns < until_ns && parent->end_ns < return_ns) {
 			meet(walk, Y_END, parent->end_ns);
-			walk->plan = mix(walk->plan ^ 0xe);
 			walk->last = X_END;
 			walk->last_ns = parent->end_ns;
 			walk->has_ended = TRUE;
 		} else if (call && return_ns <= until_ns) {
 			walk->last = X_FIRST_TYPE + 2 * call->type + 1;
 			walk->last_ns = return_ns;
-			g_array_remove_index_fast(open,
-						  (guint)(call - (OpenCall *)(void *)open->data));
+			walk->input = walk->last;
+			walk->input_ns = return_ns;
+			walk->n_returned++;
 		} else {
 			return;
 		}
 	}
 }
 
-static void
+/* Keeps open calls by end; of equal ones the first stays first. */
+static inline void
+open_call(Walk *walk, const WpNestChild *child)
+{
+	guint32 at = walk->n_open++;
+	while (at > walk->n_returned && walk->open[at - 1].end_ns > child->end_ns) {
+		walk->open[at] = walk->open[at - 1];
+		at--;
+	}
+	walk->open[at] = (OpenCall){ child->end_ns, child->type };
+}
+
+static inline void
 walk_parent(Walk *walk, guint32 number, const guint32 *children, guint32 n)
 {
 	WpTimelines *timelines = walk->timelines;
 	const WpNestParent *parent = &timelines->problem->parents[number];
 
-	walk->class = parent->class;
-	walk->plan = mix(parent->class + 12345);
-	walk->last = X_BEGIN;
-	walk->last_ns = parent->begin_ns;
-	g_array_set_size(timelines->open, 0);
+	if (n > timelines->n_open_allocated) {
+		timelines->n_open_allocated = MAX(16, 2 * n);
+		g_free(timelines->open);
+		timelines->open = g_new(OpenCall, timelines->n_open_allocated);
+	}
+	walk->open = timelines->open;
+	walk->class = walk->node = parent->class;
+	walk->last = walk->input = X_BEGIN;
+	walk->last_ns = walk->input_ns = parent->begin_ns;
 	for (guint32 i = 0; i < n; i++) {
 		const WpNestChild *child = &timelines->problem->children[children[i]];
 		pass_time(walk, parent, child->begin_ns);
+		if (walk->triggers)
+			walk->triggers[i] =
+				(WpTrigger){ 1 + cell_of(timelines, walk->class, walk->input,
+							 Y_FIRST_TYPE + child->type),
+					     walk->input_ns, walk->last == walk->input };
 		meet(walk, Y_FIRST_TYPE + child->type, child->begin_ns);
-		walk->plan = mix(walk->plan * 31 + child->type + 100);
 		walk->last = X_FIRST_TYPE + 2 * child->type;
 		walk->last_ns = child->begin_ns;
-		OpenCall call = { child->end_ns, child->type };
-		g_array_append_val(timelines->open, call);
+		open_call(walk, child);
 	}
 	pass_time(walk, parent, G_MAXINT64);
 	meet(walk, Y_STOP, walk->last_ns);
 }
 
-/* --- learning --- */
-
-/* Smooths counts by a Gaussian whose width shrinks with their number; mirrored at 0. */
-static void
-smooth(const double *counts, double n, double *out)
+void
+wp_timelines_triggers(WpTimelines *timelines, guint32 parent, const guint32 *children, guint32 n,
+		      WpTrigger *out_triggers)
 {
-	double width = 0.7 + 6 / cbrt(MAX(n, 1));
-	gint reach = (gint)(3 * width) + 1;
-	double kernel[N_BINS], norm = 0;
-
-	for (gint j = 0; j <= reach; j++) {
-		kernel[j] = exp(-0.5 * j * j / (width * width));
-		norm += j ? 2 * kernel[j] : kernel[j];
-	}
-	memset(out, 0, N_BINS * sizeof out[0]);
-	for (gint bin = 0; bin < N_BINS; bin++) {
-		if (counts[bin] == 0)
-			continue;
-		for (gint j = -reach; j <= reach; j++) {
-			gint to = bin + j < 0 ? -(bin + j) - 1 : bin + j;
-			if (to < N_BINS)
-				out[to] += counts[bin] * kernel[ABS(j)] / norm;
-		}
-	}
+	Walk walk = { .timelines = timelines, .triggers = out_triggers };
+	walk_parent(&walk, parent, children, n);
 }
 
+double
+wp_timelines_gap(const WpTimelines *timelines, guint64 key, gint64 gap_ns)
+{
+	guint64 cell = key - 1;
+	guint32 y = (guint32)(cell % timelines->n_y);
+	guint32 x = (guint32)(cell / timelines->n_y % timelines->n_x);
+	const Slot *slot =
+		find_slot(timelines, (guint32)(cell / timelines->n_y / timelines->n_x), x, y);
+	double octaves = wp_nest_octaves(timelines->problem, MAX(gap_ns, 0));
+	return (slot ? (double)slot->logs[wp_density_bin(octaves)] : timelines->flat) -
+	       octaves * G_LN2;
+}
+
+/* --- learning --- */
+
+static void
+count_types(const WpTimelines *timelines, const guint32 *children, guint32 n, gint step)
+{
+	const WpNestChild *all = timelines->problem->children;
+	for (guint32 i = 0; i < n; i++)
+		timelines->counts[all[children[i]].type] += (guint32)step;
+}
+
+static void
+count_timeline(WpTimelines *timelines, guint32 number, const guint32 *children, guint32 n,
+	       gint sign)
+{
+	Walk walk = { .timelines = timelines, .sign = sign };
+
+	walk_parent(&walk, number, children, n);
+	timelines->n_counted += sign;
+	if (!timelines->n_once)
+		return;
+	count_types(timelines, children, n, 1);
+	for (guint32 i = 0; i < timelines->n_once; i++)
+		timelines->n_exact[i] += timelines->counts[timelines->once[i]] == 1 ? sign : 0;
+	count_types(timelines, children, n, -1);
+}
+
+/* Where most parents have just one, one too many or too few is taken for a mistake. */
+static void
+fit_once(WpTimelines *timelines)
+{
+	for (guint32 i = 0; i < timelines->n_once; i++)
+		timelines->once_nats[i] =
+			timelines->n_exact[i] >= ONCE_SHARE * timelines->n_counted ? ONCE_NATS : 0;
+}
+
+/* Counts a parent as it is now, or not at all, in place of what was counted; FALSE: that is the same. */
+static gboolean
+recount(WpTimelines *timelines, guint32 number, gboolean counts)
+{
+	const WpNestParent *parent = &timelines->problem->parents[number];
+	Counted *counted = &timelines->counted[number];
+
+	if (!counts && !counted->is_counted)
+		return FALSE;
+	if (counts && counted->is_counted && counted->n == parent->n &&
+	    (parent->n == 0 ||
+	     memcmp(counted->children, parent->children, parent->n * sizeof(guint32)) == 0))
+		return FALSE;
+	if (counted->is_counted)
+		count_timeline(timelines, number, counted->children, counted->n, -1);
+	counted->is_counted = counts;
+	if (!counts)
+		return TRUE;
+	if (parent->n > counted->n_allocated) {
+		counted->n_allocated = parent->n;
+		counted->children = g_renew(guint32, counted->children, parent->n);
+	}
+	if (parent->n)
+		memcpy(counted->children, parent->children, parent->n * sizeof(guint32));
+	counted->n = parent->n;
+	count_timeline(timelines, number, parent->children, parent->n, 1);
+	return TRUE;
+}
+
+/* Logarithms of what the slot and its pool say together. */
 static void
 fit_slot(WpTimelines *timelines, Slot *slot)
 {
-	const Slot *pool = get_slot(timelines, slot->pool);
-	double own[N_BINS], all[N_BINS];
+	WpDensity *own = slot->density, *all = get_slot(timelines, slot->pool)->density;
 
-	smooth(slot->gaps, slot->n, own);
-	smooth(pool->gaps, pool->n, all);
-	for (gint bin = 0; bin < N_BINS; bin++) {
-		double share =
-			(own[bin] + POOL_WEIGHT * all[bin] / pool->n) / (slot->n + POOL_WEIGHT);
-		share = (1 - FLOOR) * share + FLOOR / N_BINS;
-		slot->density[bin] = (float)log(share * BINS_AN_OCTAVE / M_LN2);
+	wp_density_smooth(own, &timelines->problem->quick);
+	wp_density_smooth(all, &timelines->problem->quick);
+	if (slot->own_version == own->version && slot->pool_version == all->version)
+		return;
+	slot->own_version = own->version;
+	slot->pool_version = all->version;
+	double n = others(own->n), scale = 1 / (n + POOL_WEIGHT);
+	gint first = own->end_share ? MIN(own->first_share, all->first_share) : all->first_share;
+	gint end = MAX(own->end_share, all->end_share);
+	float flat = (float)timelines->flat;
+
+	for (gint bin = 0; bin < first; bin++)
+		slot->logs[bin] = flat;
+	for (gint bin = first; bin < end; bin++) {
+		double share = 0;
+		if (bin >= own->first_share && bin < own->end_share)
+			share += n * own->shares[bin];
+		if (bin >= all->first_share && bin < all->end_share)
+			share += POOL_WEIGHT * all->shares[bin];
+		slot->logs[bin] = (float)log_of_share(timelines, share * scale);
 	}
+	for (gint bin = MAX(first, end); bin < WP_DENSITY_BINS; bin++)
+		slot->logs[bin] = flat;
 }
 
-void
-wp_timelines_learn(WpTimelines *timelines)
+gboolean
+wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end)
 {
 	const WpNestProblem *problem = timelines->problem;
+	gboolean has_changed = FALSE;
 
-	clear_slots(timelines);
-	for (guint32 p = 0; p < problem->n_parents; p++) {
-		Walk walk = { .timelines = timelines, .counts = TRUE };
-		walk_parent(&walk, p, problem->parents[p].children, problem->parents[p].n);
+	for (guint32 p = 0; p < problem->n_parents; p++)
+		has_changed |= recount(timelines, p, p >= first && p < end);
+	if (!has_changed)
+		return FALSE;
+	fit_once(timelines);
+	for (guint i = 0; i < timelines->slots->len; i++) {
+		Slot *slot = get_slot(timelines, i);
+		slot->backoff = backoff_of(slot->n, timelines->totals[slot->total]);
+		if (slot->density)
+			fit_slot(timelines, slot);
 	}
-	for (guint i = 0; i < timelines->slots->len; i++)
-		if (get_slot(timelines, i)->gaps)
-			fit_slot(timelines, get_slot(timelines, i));
+	return TRUE;
 }
 
-/* What missing and repeated calls cost that each request makes once. */
-static double
-cost_of_once(WpTimelines *timelines, const guint32 *children, guint32 n)
+double
+wp_timelines_cost_of_once(WpTimelines *timelines, const guint32 *children, guint32 n)
 {
-	const WpNestChild *all = timelines->problem->children;
-	guint32 right = 0, more = 0;
+	double cost = 0;
 
-	for (guint32 i = 0; i < n; i++) {
-		guint32 type = all[children[i]].type;
-		if (!timelines->is_once[type])
-			continue;
-		if (timelines->counts[type]++)
-			more++;
-		else
-			right++;
+	if (!timelines->n_once)
+		return 0;
+	count_types(timelines, children, n, 1);
+	for (guint32 i = 0; i < timelines->n_once; i++) {
+		double more = (double)timelines->counts[timelines->once[i]] - 1;
+		cost += timelines->once_nats[i] * ABS(more);
 	}
-	for (guint32 i = 0; i < n; i++)
-		timelines->counts[all[children[i]].type] = 0;
-	return ONCE_NATS * (timelines->n_once - right + more);
+	count_types(timelines, children, n, -1);
+	return cost;
 }
 
 double
@@ -418,7 +568,5 @@ wp_timelines_score(WpTimelines *timelines, guint32 parent, const guint32 *childr
 {
 	Walk walk = { .timelines = timelines };
 	walk_parent(&walk, parent, children, n);
-	if (timelines->n_once)
-		walk.score -= cost_of_once(timelines, children, n);
-	return walk.score;
+	return walk.score - wp_timelines_cost_of_once(timelines, children, n);
 }

@@ -12,8 +12,9 @@
  * What the parent decides are its calls and its end. Each costs
  *     log P(next event | class, calls so far)  +  log f(gap since the last event | class, last, next),
  * both learned by counting over all parents. P backs off from the calls so far to the last event
- * alone; f is a histogram over the logarithm of the gap, smoothed, mixed with the one over all last
- * events. Repeated calls, optional calls (caches), parallel calls need no special case.
+ * alone; f is a density over the logarithm of the gap (density.h), mixed with the one over all last
+ * events. Repeated calls, optional calls (caches), parallel calls need no special case. Counts are kept,
+ * so that learning again costs what has changed.
  * (reference: semi-Markov footprints, Anandkumar et al., SIGMETRICS 2008; the paper's scoreboard is f
  * alone, for one event at a time.)
  */
@@ -28,8 +29,28 @@ typedef struct WpTimelines WpTimelines;
 WpTimelines *wp_timelines_new(const WpNestProblem *problem);
 void wp_timelines_free(WpTimelines *timelines);
 
-/* Learns from the present answer. */
-void wp_timelines_learn(WpTimelines *timelines);
+/* What a call waited for: the last that its parent had received, its own begin or a return. */
+typedef struct {
+	guint64 key; /* the point of the plan: class, what was received, call; never 0 */
+	gint64 time_ns;
+	gboolean is_last; /* no other call was made since */
+} WpTrigger;
+
+/* What each of CHILDREN waited for, if PARENT has them. */
+void wp_timelines_triggers(WpTimelines *timelines, guint32 parent, const guint32 *children,
+			   guint32 n, WpTrigger *out_triggers);
+
+/* Log density of a gap at a point of the plan. */
+double wp_timelines_gap(const WpTimelines *timelines, guint64 key, gint64 gap_ns);
+
+/* Learns from the present answer of parents FIRST to END; FALSE where that is what it knows. */
+gboolean wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end);
+
+/*
+ * What it costs that these CHILDREN of a parent are not one of each type of which parents make one: a part
+ * of the score, which helps to find such an answer but is no measure of it.
+ */
+double wp_timelines_cost_of_once(WpTimelines *timelines, const guint32 *children, guint32 n);
 
 /* Log likelihood of PARENT with these CHILDREN (by begin). */
 double wp_timelines_score(WpTimelines *timelines, guint32 parent, const guint32 *children,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "infer/evidence.h"
 #include "report/error.h"
 #include "report/interrupt.h"
 
@@ -14,6 +15,14 @@ list_engines(WpOut *out)
 {
 	for (const WpEngine *const *e = wp_engines; *e; e++)
 		wp_out_printf(out, "%-12s%s\n", (*e)->name, (*e)->summary);
+}
+
+static void
+list_evidence(WpOut *out)
+{
+	for (const WpEvidenceKind *const *k = wp_evidence_kinds; *k; k++)
+		wp_out_printf(out, "%-14s%s%s\n", (*k)->name, (*k)->is_default ? "" : "(off) ",
+			      (*k)->summary);
 }
 
 #define AT(member) .offset = offsetof(WpAnalysisOptions, member)
@@ -68,6 +77,7 @@ static const struct {
 	[WP_OPTION_DURATION] = { WP_OPT_DURATION, "TIME" },
 	[WP_OPTION_INT] = { WP_OPT_INT, "N" },
 	[WP_OPTION_FLAG] = { WP_OPT_FLAG, NULL },
+	[WP_OPTION_LIST] = { WP_OPT_TEXT, "LIST" },
 };
 
 /* (transfer full) The engine's option table in the parser's form. */
@@ -117,7 +127,7 @@ declare_choice(WpOptions *parser, WpAnalysisOptions *options)
 	for (const WpEngine *const *e = wp_engines; *e; e++)
 		g_ptr_array_add(options->engine_names, (gpointer)(*e)->name);
 	g_ptr_array_add(options->engine_names, NULL);
-	options->engine_table = g_new0(WpOption, 3);
+	options->engine_table = g_new0(WpOption, 4);
 	options->engine_table[0] = (WpOption){
 		.name = "engine",
 		.kind = WP_OPT_CHOICE,
@@ -131,6 +141,12 @@ declare_choice(WpOptions *parser, WpAnalysisOptions *options)
 		.kind = WP_OPT_ACTION,
 		.action = list_engines,
 		.help = "the engines",
+	};
+	options->engine_table[2] = (WpOption){
+		.name = "list-evidence",
+		.kind = WP_OPT_ACTION,
+		.action = list_evidence,
+		.help = "the kinds of evidence beside time",
 	};
 	wp_options_add(parser, "", options->engine_table, options);
 }
@@ -187,17 +203,6 @@ check_engine(const WpAnalysisOptions *options, GError **error)
 	return TRUE;
 }
 
-gboolean
-wp_analysis_check(const WpAnalysisOptions *options, GError **error)
-{
-	if (!check_engine(options, error))
-		return FALSE;
-	if (!options->where)
-		return TRUE;
-	g_autoptr(WpWhere) where = wp_where_new(options->where, error);
-	return where != NULL;
-}
-
 /* The options struct that belongs to ENGINE. */
 static gconstpointer
 engine_options(const WpAnalysisOptions *options, const WpEngine *engine)
@@ -206,6 +211,20 @@ engine_options(const WpAnalysisOptions *options, const WpEngine *engine)
 		if (wp_engines[i] == engine)
 			return options->engine_options->pdata[i];
 	return NULL;
+}
+
+gboolean
+wp_analysis_check(const WpAnalysisOptions *options, GError **error)
+{
+	if (!check_engine(options, error))
+		return FALSE;
+	for (const WpEngine *const *e = wp_engines; *e; e++)
+		if ((*e)->check && !(*e)->check(engine_options(options, *e), error))
+			return FALSE;
+	if (!options->where)
+		return TRUE;
+	g_autoptr(WpWhere) where = wp_where_new(options->where, error);
+	return where != NULL;
 }
 
 void

@@ -19,7 +19,7 @@ typedef struct {
 static char *
 read_word(Reader *reader)
 {
-	gsize length = strcspn(reader->at, ">[](),/ \n");
+	gsize length = strcspn(reader->at, ">[](),/=#@ \n");
 	char *word = g_strndup(reader->at, length);
 	ck_assert_msg(length > 0, "a name is missing at \"%s\"", reader->at);
 	reader->at += length;
@@ -61,9 +61,28 @@ find_node(Reader *reader, const char *word, WpEndpoint *out_endpoint)
 }
 
 static void
-push(Reader *reader, const WpRecord *record)
+push(Reader *reader, const WpRecord *record, const guint32 *tokens)
 {
-	ck_assert(wp_sink_record(reader->sink, record, NULL, NULL));
+	ck_assert(wp_sink_record(reader->sink, record, tokens, NULL));
+}
+
+/* "=4711=+77" */
+static void
+read_tokens(Reader *reader, WpRecord *call, guint32 *tokens)
+{
+	while (accept(reader, '=')) {
+		ck_assert_uint_lt(call->n_tokens, WP_RECORD_MAX_TOKENS);
+		gboolean is_id = accept(reader, '+');
+		guint32 value = (guint32)(read_time(reader) / US);
+		tokens[call->n_tokens++] = 2 * value + (is_id ? 1 : 0);
+	}
+}
+
+/* "#214" */
+static guint64
+read_size(Reader *reader)
+{
+	return accept(reader, '#') ? (guint64)(read_time(reader) / US) : WP_NO_SIZE;
 }
 
 /* "web/GET[0-100](...)", called by the node at CALLER. */
@@ -84,7 +103,11 @@ read_call(Reader *reader, guint32 caller, const WpEndpoint *caller_endpoint, gui
 		call.src = from;
 	}
 	call.dst = endpoint;
-	call.bytes = WP_NO_SIZE;
+	guint32 tokens[WP_RECORD_MAX_TOKENS];
+	read_tokens(reader, &call, tokens);
+	call.bytes = read_size(reader);
+	guint64 bytes_back = read_size(reader);
+	call.flow = accept(reader, '@') ? (guint32)(read_time(reader) / US) : 0;
 	expect(reader, '[');
 	call.begin_ns = call.end_ns = read_time(reader);
 	gboolean is_message = *reader->at == ']', has_return = FALSE;
@@ -96,13 +119,15 @@ read_call(Reader *reader, guint32 caller, const WpEndpoint *caller_endpoint, gui
 	expect(reader, ']');
 	call.kind = is_message ? WP_KIND_MESSAGE : WP_KIND_CALL;
 	back.kind = WP_KIND_RETURN;
+	back.n_tokens = 0;
+	back.bytes = bytes_back;
 	back.status = accept(reader, '!') ? WP_STATUS_ERROR : WP_STATUS_OK;
 	call.marks = accept(reader, '^') ? WP_MARK_SETUP : accept(reader, '~') ? WP_MARK_WAIT : 0;
 	back.sender = node;
 	back.receiver = caller;
 	back.src = call.dst;
 	back.dst = call.src;
-	push(reader, &call);
+	push(reader, &call, tokens);
 	if (accept(reader, '(')) {
 		do
 			read_call(reader, node, &endpoint, id);
@@ -110,7 +135,7 @@ read_call(Reader *reader, guint32 caller, const WpEndpoint *caller_endpoint, gui
 		expect(reader, ')');
 	}
 	if (has_return)
-		push(reader, &back);
+		push(reader, &back, NULL);
 }
 
 static WpTrace *

@@ -27,4 +27,18 @@ START_TEST(accuracy)
 }
 END_TEST
 
-WP_SUITE("quicklog", accuracy)
+/* Powers: everywhere, and where the whole number changes. */
+START_TEST(powers)
+{
+	for (double x = -690; x < 690; x += 0.137)
+		ck_assert_double_lt(fabs(wp_quick_exp(x) / exp(x) - 1), 1e-7);
+	for (int i = -20; i <= 20; i++)
+		for (double off = -1e-12; off <= 1e-12; off += 1e-12) {
+			double x = (i + 0.5) * G_LN2 + off;
+			ck_assert_double_lt(fabs(wp_quick_exp(x) / exp(x) - 1), 1e-7);
+		}
+	ck_assert_double_eq(wp_quick_exp(0), 1);
+}
+END_TEST
+
+WP_SUITE("quicklog", accuracy, powers)

@@ -1,0 +1,42 @@
+/*
+ * Inside of evidence (evidence*.c) and of the nesting engine: the pairs of one host that are weighed, and
+ * how the kinds together weigh them. Nobody else includes this.
+ *
+ * A pair is a bundle of children with one of its possible parents, when evidence is first asked for.
+ * Later the engine drops pairs that are hopeless; their numbers stay.
+ */
+#ifndef WP_INFER_EVIDENCE_KIND_H
+#define WP_INFER_EVIDENCE_KIND_H
+
+#include "infer/evidence.h"
+#include "infer/nesting.h"
+
+struct WpEvidenceHost {
+	const WpResolved *resolved;
+	const WpNestProblem *problem;
+	const guint32 *bundles;    /* by pair */
+	const guint32 *parents;    /* by pair */
+	const guint32 *first_pair; /* by bundle, n_bundles + 1 */
+	guint32 n_pairs;
+};
+
+extern const WpEvidenceKind wp_evidence_connections;
+extern const WpEvidenceKind wp_evidence_transactions;
+
+/* (transfer full) What the kinds of PROBLEM's options know; NULL where that is nothing. */
+WpEvidence *wp_evidence_new(WpNestProblem *problem);
+void wp_evidence_free(WpEvidence *evidence);
+
+/* Forgets what was learned and sets the odds of each candidate. */
+void wp_evidence_restart(WpEvidence *evidence);
+
+/*
+ * Learns from the present weights of the candidates (NULL: from the present parents) and sets the odds of
+ * each candidate.
+ */
+void wp_evidence_weigh(WpEvidence *evidence, const double *weights);
+
+/* The words of the kinds that spoke for the parent that BUNDLE has. */
+guint32 wp_evidence_words(const WpEvidence *evidence, guint32 bundle);
+
+#endif

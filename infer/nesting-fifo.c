@@ -1,0 +1,222 @@
+/* Order of what calls wait for, and of the calls. */
+#include "infer/nesting-fifo.h"
+
+#include <string.h>
+
+#define MAX_NEIGHBOURS 32  /* of its type on each side: who waits that long is behind many */
+#define MIN_EXPECTED   2   /* pairs out of order by chance: fewer tell nothing */
+#define MAX_SHARE      0.2 /* of the expected: others have two thirds and more */
+
+struct WpNestFifo {
+	const WpNestProblem *problem;
+	WpTimelines *timelines;
+	guint32 *by_type;    /* children, each type by begin */
+	guint32 *positions;  /* by child: in BY_TYPE */
+	WpTrigger *triggers; /* by child: what it waited for; key 0 = no parent */
+	WpTrigger *scratch;
+	guint32 n_scratch;
+	double nats; /* a pair out of order costs */
+};
+
+/* --- life --- */
+
+static void
+sort_by_type(WpNestFifo *fifo)
+{
+	const WpNestProblem *problem = fifo->problem;
+	g_autofree guint32 *next = g_new0(guint32, problem->n_types + 1);
+
+	for (guint32 i = 0; i < problem->n_children; i++)
+		next[problem->children[i].type + 1]++;
+	for (guint32 t = 0; t < problem->n_types; t++)
+		next[t + 1] += next[t];
+	for (guint32 i = 0; i < problem->n_children; i++) {
+		guint32 at = next[problem->children[i].type]++;
+		fifo->by_type[at] = i;
+		fifo->positions[i] = at;
+	}
+}
+
+static WpTrigger *
+reserve(WpNestFifo *fifo, guint32 n)
+{
+	if (n > fifo->n_scratch) {
+		fifo->n_scratch = 2 * n;
+		fifo->scratch = g_renew(WpTrigger, fifo->scratch, fifo->n_scratch);
+	}
+	return fifo->scratch;
+}
+
+void
+wp_nest_fifo_update(WpNestFifo *fifo, guint32 parent)
+{
+	const WpNestParent *self = &fifo->problem->parents[parent];
+	WpTrigger *triggers = reserve(fifo, self->n);
+
+	wp_timelines_triggers(fifo->timelines, parent, self->children, self->n, triggers);
+	for (guint32 i = 0; i < self->n; i++)
+		fifo->triggers[self->children[i]] = triggers[i];
+}
+
+void
+wp_nest_fifo_free(WpNestFifo *fifo)
+{
+	if (!fifo)
+		return;
+	g_free(fifo->by_type);
+	g_free(fifo->positions);
+	g_free(fifo->triggers);
+	g_free(fifo->scratch);
+	g_free(fifo);
+}
+
+/* --- the test --- */
+
+typedef struct {
+	double seen;
+	double expected;
+} Tally;
+
+/* The parent of CHILD could not have CALL. */
+static gboolean
+excludes(const WpNestProblem *problem, guint32 child, guint32 call)
+{
+	const WpNestBundle *bundle = &problem->bundles[problem->children[child].bundle];
+	const WpNestParent *parent = &problem->parents[bundle->parent];
+	return problem->children[call].begin_ns < parent->begin_ns ||
+	       problem->children[call].end_ns > parent->end_ns;
+}
+
+/* A pair of calls at the same point of their plans that waited at the same time; FIRST begins first. */
+static void
+tally_pair(const WpNestFifo *fifo, guint32 first, guint32 second, Tally *tally)
+{
+	const WpNestChild *children = fifo->problem->children;
+	const WpTrigger *a = &fifo->triggers[first], *b = &fifo->triggers[second];
+	gint64 came[2] = { MIN(a->time_ns, b->time_ns), MAX(a->time_ns, b->time_ns) };
+	gint64 went[2] = { children[first].begin_ns, children[second].begin_ns };
+
+	if (came[0] == came[1] || went[0] == went[1] ||
+	    (!excludes(fifo->problem, first, second) && !excludes(fifo->problem, second, first)))
+		return;
+	double in_order = wp_timelines_gap(fifo->timelines, a->key, went[0] - came[0]) +
+			  wp_timelines_gap(fifo->timelines, a->key, went[1] - came[1]);
+	double crossed = wp_timelines_gap(fifo->timelines, a->key, went[0] - came[1]) +
+			 wp_timelines_gap(fifo->timelines, a->key, went[1] - came[0]);
+	tally->seen += b->time_ns < a->time_ns;
+	tally->expected += 1 / (1 + wp_quick_exp(CLAMP(in_order - crossed, -50.0, 50.0)));
+}
+
+/* How sure it is: what a pair out of order costs; 0: the host does not work in order. */
+static double
+learn_order(const WpNestFifo *fifo)
+{
+	const WpNestProblem *problem = fifo->problem;
+	Tally tally = { 0, 0 };
+
+	for (guint32 i = 0; i < problem->n_children; i++) {
+		guint32 first = fifo->by_type[i];
+		guint32 end = MIN(problem->n_children, i + 1 + MAX_NEIGHBOURS);
+		for (guint32 k = i + 1; k < end; k++) {
+			guint32 second = fifo->by_type[k];
+			const WpTrigger *a = &fifo->triggers[first];
+			const WpTrigger *b = &fifo->triggers[second];
+			if (problem->children[first].type != problem->children[second].type)
+				break;
+			if (a->key && a->key == b->key && a->is_last && b->is_last &&
+			    b->time_ns < problem->children[first].begin_ns)
+				tally_pair(fifo, first, second, &tally);
+		}
+	}
+	if (tally.expected < MIN_EXPECTED || tally.seen > MAX_SHARE * tally.expected)
+		return 0;
+	return wp_quick_log(&problem->quick, (tally.expected + 0.5) / (tally.seen + 0.5));
+}
+
+WpNestFifo *
+wp_nest_fifo_new(const WpNestProblem *problem, WpTimelines *timelines)
+{
+	WpNestFifo *fifo = g_new0(WpNestFifo, 1);
+
+	fifo->problem = problem;
+	fifo->timelines = timelines;
+	fifo->by_type = g_new(guint32, MAX(problem->n_children, 1));
+	fifo->positions = g_new(guint32, MAX(problem->n_children, 1));
+	fifo->triggers = g_new0(WpTrigger, MAX(problem->n_children, 1));
+	sort_by_type(fifo);
+	for (guint32 p = 0; p < problem->n_parents; p++)
+		wp_nest_fifo_update(fifo, p);
+	fifo->nats = learn_order(fifo);
+	if (fifo->nats > 0)
+		return fifo;
+	wp_nest_fifo_free(fifo);
+	return NULL;
+}
+
+/* --- disorder --- */
+
+/* Calls of its type that CHILD is out of order with. */
+static gint
+disorder_of(const WpNestFifo *fifo, guint32 child)
+{
+	const WpNestChild *children = fifo->problem->children;
+	const WpTrigger *own = &fifo->triggers[child];
+	guint32 at = fifo->positions[child], type = children[child].type;
+	gint n = 0;
+
+	for (guint32 k = at + 1; k < fifo->problem->n_children && k <= at + MAX_NEIGHBOURS; k++) {
+		guint32 later = fifo->by_type[k];
+		if (children[later].type != type)
+			break;
+		n += fifo->triggers[later].key == own->key &&
+		     fifo->triggers[later].time_ns < own->time_ns &&
+		     children[later].begin_ns > children[child].begin_ns;
+	}
+	for (guint32 k = 1; k <= MAX_NEIGHBOURS && k <= at; k++) {
+		guint32 earlier = fifo->by_type[at - k];
+		if (children[earlier].type != type || children[earlier].begin_ns <= own->time_ns)
+			break;
+		n += fifo->triggers[earlier].key == own->key &&
+		     fifo->triggers[earlier].time_ns > own->time_ns &&
+		     children[earlier].begin_ns < children[child].begin_ns;
+	}
+	return n;
+}
+
+static gint
+disorder_of_both(const WpNestFifo *fifo, const WpNestFamily families[2])
+{
+	gint n = 0;
+	for (gint f = 0; f < 2; f++)
+		for (guint32 i = 0; i < families[f].n; i++)
+			n += disorder_of(fifo, families[f].children[i]);
+	return n;
+}
+
+double
+wp_nest_fifo_cost(WpNestFifo *fifo, const WpNestFamily families[2])
+{
+	guint32 n = families[0].n + families[1].n, at = 0;
+	WpTrigger *other = reserve(fifo, n);
+
+	for (gint f = 0; f < 2; f++) {
+		wp_timelines_triggers(fifo->timelines, families[f].parent, families[f].children,
+				      families[f].n, other + at);
+		at += families[f].n;
+	}
+	gint before = disorder_of_both(fifo, families);
+	for (gint turn = 0; turn < 2; turn++) {
+		if (turn == 1)
+			before -= disorder_of_both(fifo, families);
+		/* There and back again. */
+		at = 0;
+		for (gint f = 0; f < 2; f++)
+			for (guint32 i = 0; i < families[f].n; i++, at++) {
+				WpTrigger *own = &fifo->triggers[families[f].children[i]];
+				WpTrigger kept = *own;
+				*own = other[at];
+				other[at] = kept;
+			}
+	}
+	return -fifo->nats * before;
+}

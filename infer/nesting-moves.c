@@ -1,0 +1,337 @@
+/* Moves: what two parents would have, how likely that is, and making it so. */
+#include "infer/nesting-moves.h"
+
+#include <string.h>
+
+#include "infer/evidence-kind.h"
+
+#define NOISE_REACH 12.0 /* temperatures: noise hardly ever makes up for more */
+
+typedef WpNestMove Move;
+typedef WpNestList List;
+typedef WpNestMemory Memory;
+typedef WpNestLeft Left;
+typedef WpNestSearch Search;
+typedef WpNestBest Best;
+
+/* xorshift64*, in (0, 1). */
+double
+wp_nest_random(Search *search)
+{
+	search->random ^= search->random >> 12;
+	search->random ^= search->random << 25;
+	search->random ^= search->random >> 27;
+	guint64 bits = search->random * G_GUINT64_CONSTANT(0x2545f4914f6cdd1d);
+	return ((double)(bits >> 11) + 0.5) * 0x1p-53;
+}
+
+/* Of Gumbel's law: the greatest of gains with such noise is as in a draw by exp(gain). */
+static double
+noise(Search *search)
+{
+	const WpQuickLog *quick = &search->problem->quick;
+	return -wp_quick_log(quick, -wp_quick_log(quick, wp_nest_random(search)));
+}
+
+/* --- lists of children --- */
+
+/* PARENT's children without those of the bundles OUT and with those of the bundles IN (up to two), by begin. */
+static void
+exchange(const WpNestProblem *problem, const WpNestParent *parent, const guint32 leave[2],
+	 const guint32 join[2], List *out)
+{
+	guint32 n = 0;
+
+	for (guint32 i = 0; i < parent->n; i++) {
+		guint32 bundle = problem->children[parent->children[i]].bundle;
+		if (bundle != leave[0] && bundle != leave[1])
+			out->children[n++] = parent->children[i];
+	}
+	/* Numbers of children are in order of begin. */
+	for (gint k = 0; k < 2 && join[k] != WP_NO_BUNDLE; k++) {
+		const WpNestBundle *bundle = &problem->bundles[join[k]];
+		for (guint32 i = 0; i < bundle->n; i++) {
+			guint32 child = problem->bundle_children[bundle->first + i], at = n++;
+			for (; at > 0 && out->children[at - 1] > child; at--)
+				out->children[at] = out->children[at - 1];
+			out->children[at] = child;
+		}
+	}
+	out->n = n;
+}
+
+/* What evidence beside time has against BUNDLE's parent FROM and for TO. */
+static double
+gain_of_odds(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 from, guint32 to)
+{
+	if (!problem->evidence)
+		return 0;
+	const WpNestCandidate *candidates = problem->candidates + bundle->first_candidate;
+	gint at_from = wp_nest_find_candidate(problem, bundle, from);
+	gint at_to = wp_nest_find_candidate(problem, bundle, to);
+	return (at_to < 0 ? 0 : (double)candidates[at_to].odds) -
+	       (at_from < 0 ? 0 : (double)candidates[at_from].odds);
+}
+
+/*
+ * Splits FROM's children at CHILD; FALSE where one behind it may not go to TO. Adds to *ODDS what evidence
+ * gains when all behind it do.
+ */
+static gboolean
+split(const WpNestProblem *problem, guint32 from, guint32 child, guint32 to, guint32 *out_head,
+      double *odds)
+{
+	const WpNestParent *parent = &problem->parents[from];
+	guint32 i = 0;
+	while (i < parent->n && parent->children[i] < child)
+		i++;
+	*out_head = i;
+	for (; i < parent->n; i++) {
+		const WpNestBundle *bundle =
+			&problem->bundles[problem->children[parent->children[i]].bundle];
+		/* A bundle stays whole. */
+		if (problem->bundle_children[bundle->first] < child ||
+		    wp_nest_find_candidate(problem, bundle, to) < 0)
+			return FALSE;
+		if (problem->bundle_children[bundle->first] == parent->children[i])
+			*odds += gain_of_odds(problem, bundle, from, to);
+	}
+	return TRUE;
+}
+
+static void
+join(const WpNestParent *head, guint32 n_head, const WpNestParent *tail, guint32 n_skipped,
+     List *out)
+{
+	out->n = 0;
+	for (guint32 i = 0; i < n_head; i++)
+		out->children[out->n++] = head->children[i];
+	for (guint32 i = n_skipped; i < tail->n; i++)
+		out->children[out->n++] = tail->children[i];
+}
+
+static gboolean
+exchange_tails(Search *search, Move *move)
+{
+	const WpNestProblem *problem = search->problem;
+	const WpNestParent *from = &problem->parents[move->from];
+	const WpNestParent *to = &problem->parents[move->to];
+	guint32 child = problem->bundle_children[problem->bundles[move->bundle].first];
+	guint32 head_from, head_to;
+
+	if (!split(problem, move->from, child, move->to, &head_from, &move->odds) ||
+	    !split(problem, move->to, child, move->from, &head_to, &move->odds))
+		return FALSE;
+	/* Nothing but this bundle: a relocation. */
+	if (head_to == to->n && from->n - head_from == problem->bundles[move->bundle].n)
+		return FALSE;
+	join(from, head_from, to, head_to, &search->of_from);
+	join(to, head_to, from, head_from, &search->of_to);
+	return TRUE;
+}
+
+/* Sets of_from, of_to and MOVE's odds; FALSE where MOVE cannot be. */
+static gboolean
+prepare(Search *search, Move *move)
+{
+	const WpNestProblem *problem = search->problem;
+	guint32 gone[2] = { move->bundle, WP_NO_BUNDLE }, back[2] = { WP_NO_BUNDLE, WP_NO_BUNDLE };
+
+	move->odds = 0;
+	if (move->kind == WP_NEST_MOVE_TAILS)
+		return exchange_tails(search, move);
+	if (move->kind == WP_NEST_MOVE_RUN || move->kind == WP_NEST_MOVE_SWAP_RUN)
+		gone[1] = move->next;
+	if (move->kind == WP_NEST_MOVE_SWAP || move->kind == WP_NEST_MOVE_SWAP_RUN)
+		back[0] = move->other;
+	if (move->kind == WP_NEST_MOVE_SWAP_RUN)
+		back[1] = move->other_next;
+	exchange(problem, &problem->parents[move->from], gone, back, &search->of_from);
+	exchange(problem, &problem->parents[move->to], back, gone, &search->of_to);
+	for (gint i = 0; i < 2 && problem->evidence; i++) {
+		if (gone[i] != WP_NO_BUNDLE)
+			move->odds += gain_of_odds(problem, &problem->bundles[gone[i]], move->from,
+						   move->to);
+		if (back[i] != WP_NO_BUNDLE)
+			move->odds += gain_of_odds(problem, &problem->bundles[back[i]], move->to,
+						   move->from);
+	}
+	return TRUE;
+}
+
+static void
+set_children(Search *search, guint32 number, const List *list, double score)
+{
+	WpNestProblem *problem = search->problem;
+	WpNestParent *parent = &problem->parents[number];
+	if (list->n > parent->n_allocated) {
+		parent->n_allocated = list->n * 2;
+		parent->children = g_renew(guint32, parent->children, parent->n_allocated);
+	}
+	if (list->n)
+		memcpy(parent->children, list->children, list->n * sizeof list->children[0]);
+	parent->n = list->n;
+	parent->score = score;
+	if (search->fifo)
+		wp_nest_fifo_update(search->fifo, number);
+	search->changed[number] = search->clock;
+	for (guint32 i = 0; i < list->n; i++)
+		problem->bundles[problem->children[list->children[i]].bundle].parent = number;
+}
+
+/* --- moves --- */
+
+void
+wp_nest_make_move(Search *search, Move *move)
+{
+	search->clock++;
+	prepare(search, move);
+	set_children(search, move->from, &search->of_from, move->score_from);
+	set_children(search, move->to, &search->of_to, move->score_to);
+}
+
+/* What is left behind by a bundle that goes is the same wherever it goes. */
+static double
+score_of_from(Search *search, const Move *move)
+{
+	Left *left = &search->left;
+	gboolean is_left = move->kind == WP_NEST_MOVE_RELOCATE;
+
+	if (is_left && left->bundle == move->bundle && left->clock == search->clock &&
+	    left->model == search->model)
+		return left->score;
+	double score = wp_timelines_score(search->timelines, move->from, search->of_from.children,
+					  search->of_from.n);
+	if (is_left)
+		*left = (Left){ move->bundle, search->clock, search->model, score };
+	return score;
+}
+
+static void
+consider(Search *search, Move *move, Best *best)
+{
+	const WpNestParent *parents = search->problem->parents;
+	if (!prepare(search, move))
+		return;
+	move->score_from = score_of_from(search, move);
+	move->score_to = wp_timelines_score(search->timelines, move->to, search->of_to.children,
+					    search->of_to.n);
+	move->gain = move->score_from + move->score_to - parents[move->from].score -
+		     parents[move->to].score + move->odds;
+	if (search->fifo) {
+		const WpNestFamily families[2] = {
+			{ move->from, search->of_from.children, search->of_from.n },
+			{ move->to, search->of_to.children, search->of_to.n },
+		};
+		move->gain -= wp_nest_fifo_cost(search->fifo, families);
+	}
+	best->gain = MAX(best->gain, move->gain);
+	if (search->temperature > 0)
+		move->gain += search->temperature * noise(search);
+	if (move->gain > best->move.gain)
+		best->move = *move;
+}
+
+/* The bundle of PARENT's that begins next after BUNDLE and might be OTHER's; or WP_NO_BUNDLE. */
+static guint32
+next_bundle(const WpNestProblem *problem, guint32 parent, guint32 bundle, guint32 other)
+{
+	const WpNestParent *self = &problem->parents[parent];
+	guint32 first = problem->bundle_children[problem->bundles[bundle].first];
+	for (guint32 i = 0; i < self->n; i++) {
+		guint32 next = problem->children[self->children[i]].bundle;
+		if (self->children[i] <= first || next == bundle ||
+		    problem->bundle_children[problem->bundles[next].first] != self->children[i])
+			continue;
+		return wp_nest_find_candidate(problem, &problem->bundles[next], other) >= 0
+			       ? next
+			       : WP_NO_BUNDLE;
+	}
+	return WP_NO_BUNDLE;
+}
+
+/* Exchanges with bundles of the same kind that the other parent has, alone and with the next. */
+static void
+try_swaps(Search *search, Move *move, Best *best)
+{
+	const WpNestProblem *problem = search->problem;
+	const WpNestBundle *bundles = problem->bundles;
+	const WpNestParent *to = &problem->parents[move->to];
+
+	for (guint32 i = 0; i < to->n; i++) {
+		move->other = problem->children[to->children[i]].bundle;
+		const WpNestBundle *other = &bundles[move->other];
+		if (other->kind != bundles[move->bundle].kind ||
+		    problem->bundle_children[other->first] != to->children[i] ||
+		    wp_nest_find_candidate(problem, other, move->from) < 0)
+			continue;
+		move->kind = WP_NEST_MOVE_SWAP;
+		consider(search, move, best);
+		if (move->next == WP_NO_BUNDLE)
+			continue;
+		move->other_next = next_bundle(problem, move->to, move->other, move->from);
+		if (move->other_next == WP_NO_BUNDLE ||
+		    bundles[move->other_next].kind != bundles[move->next].kind)
+			continue;
+		move->kind = WP_NEST_MOVE_SWAP_RUN;
+		consider(search, move, best);
+	}
+}
+
+void
+wp_nest_try_parent(Search *search, guint32 number, guint32 to, Best *best)
+{
+	const WpNestProblem *problem = search->problem;
+	const WpNestBundle *bundle = &problem->bundles[number];
+	Move move = { .bundle = number, .from = bundle->parent, .to = to };
+
+	if (problem->parents[to].n > WP_NEST_MAX_CHILDREN ||
+	    problem->parents[move.from].n > WP_NEST_MAX_CHILDREN ||
+	    bundle->n > WP_NEST_MAX_CHILDREN)
+		return;
+	move.next = next_bundle(problem, move.from, number, to);
+	if (move.next != WP_NO_BUNDLE && problem->bundles[move.next].n > WP_NEST_MAX_CHILDREN)
+		move.next = WP_NO_BUNDLE;
+	move.kind = WP_NEST_MOVE_RELOCATE;
+	consider(search, &move, best);
+	if (move.next != WP_NO_BUNDLE) {
+		move.kind = WP_NEST_MOVE_RUN;
+		consider(search, &move, best);
+	}
+	try_swaps(search, &move, best);
+	move.kind = WP_NEST_MOVE_TAILS;
+	consider(search, &move, best);
+}
+
+gboolean
+wp_nest_is_settled(const Search *search, guint32 at, guint32 from, double temperature)
+{
+	const Memory *memory = &search->memories[at];
+	guint32 to = search->problem->candidates[at].parent;
+
+	return memory->gain <= (float)(WP_NEST_ENOUGH - NOISE_REACH * temperature) &&
+	       search->changed[from] <= memory->tried && search->changed[to] <= memory->tried;
+}
+
+gboolean
+wp_nest_improve(Search *search, guint32 number)
+{
+	WpNestProblem *problem = search->problem;
+	const WpNestBundle *bundle = &problem->bundles[number];
+	Best best = { { .gain = WP_NEST_ENOUGH, .from = WP_NO_PARENT }, -G_MAXFLOAT };
+
+	for (guint32 i = 0; i < bundle->n_candidates; i++) {
+		guint32 at = bundle->first_candidate + i;
+		guint32 to = problem->candidates[at].parent;
+		if (to == bundle->parent ||
+		    wp_nest_is_settled(search, at, bundle->parent, search->temperature))
+			continue;
+		best.gain = -G_MAXFLOAT;
+		wp_nest_try_parent(search, number, to, &best);
+		search->memories[at] = (Memory){ search->clock, (float)best.gain };
+	}
+	if (best.move.from == WP_NO_PARENT)
+		return FALSE;
+	wp_nest_make_move(search, &best.move);
+	return TRUE;
+}

@@ -1,0 +1,113 @@
+/*
+ * Moves, and what the search knows while it makes them. Shared by nesting-moves.c and nesting-search.c;
+ * nobody else includes this.
+ *
+ * A move takes one bundle to another candidate (relocate), exchanges two of one kind (swap), does either
+ * with the next bundle as well (run), or exchanges all that two parents do from a time on (tails). Only two
+ * timelines change, so only these are scored again.
+ *
+ *     relocate         p1: a b c   p2: d        ->   p1: a c     p2: b d
+ *     swap             p1: a b c   p2: a' b'    ->   p1: a b' c  p2: a' b
+ *     run              p1: a b c   p2: d        ->   p1: c       p2: a b d
+ *     tails            p1: a b c   p2: a' b' c' ->   p1: a b' c' p2: a' b c
+ */
+#ifndef WP_INFER_NESTING_MOVES_H
+#define WP_INFER_NESTING_MOVES_H
+
+#include "infer/nesting-fifo.h"
+#include "infer/nesting.h"
+#include "infer/timeline.h"
+
+#define WP_NO_BUNDLE         G_MAXUINT32
+#define WP_NEST_MAX_CHILDREN 256  /* timelines longer than this are left as they are */
+#define WP_NEST_ENOUGH       1e-9 /* nats: less is no gain */
+
+/* What can be done with a bundle and a parent that it might have. */
+typedef enum {
+	WP_NEST_MOVE_RELOCATE,
+	WP_NEST_MOVE_SWAP,
+	WP_NEST_MOVE_RUN,
+	WP_NEST_MOVE_SWAP_RUN,
+	WP_NEST_MOVE_TAILS,
+} WpNestMoveKind;
+
+typedef struct {
+	WpNestMoveKind kind;
+	guint32 bundle;
+	guint32 next;  /* WP_NEST_MOVE_RUN, WP_NEST_MOVE_SWAP_RUN: the bundle that goes along */
+	guint32 other; /* WP_NEST_MOVE_SWAP, WP_NEST_MOVE_SWAP_RUN: the bundle that comes back */
+	guint32 other_next; /* WP_NEST_MOVE_SWAP_RUN: ... with this one */
+	guint32 from;
+	guint32 to;
+	double score_from; /* what the two would have */
+	double score_to;
+	double odds; /* that evidence beside time gains */
+	double gain;
+} WpNestMove;
+
+typedef struct {
+	guint32 children[4 * WP_NEST_MAX_CHILDREN];
+	guint32 n;
+} WpNestList;
+
+/* What is known of a bundle and a parent that it might have, since that was last tried. */
+typedef struct {
+	guint32 tried; /* clock */
+	float gain;    /* of the best move, without noise */
+} WpNestMemory;
+
+/* What a parent scores without a bundle, as long as nothing changes. */
+typedef struct {
+	guint32 bundle;
+	guint32 clock;
+	guint32 model;
+	double score;
+} WpNestLeft;
+
+typedef struct {
+	WpNestProblem *problem;
+	WpTimelines *timelines;
+	double temperature;
+	guint64 random;
+	guint32 *ambiguous; /* bundles with more than one candidate */
+	guint32 n_ambiguous;
+	guint32 clock;          /* moves made */
+	guint32 model;          /* how often was learned */
+	guint32 *changed;       /* by parent: clock */
+	WpNestMemory *memories; /* by candidate */
+	WpNestLeft left;
+	double *weights;    /* scratch, by candidate of a bundle */
+	WpNestList of_from; /* of the move in hand */
+	WpNestList of_to;
+	WpNestFifo *fifo;     /* NULL: the host is not known to work in order */
+	guint32 first_parent; /* what is learned and scored: a window while first answers are tried */
+	guint32 end_parent;
+	guint8 *is_open; /* by parent: some bundle might come or go; NULL: any */
+	gboolean knows;  /* timelines were learned from the truth and stay */
+} WpNestSearch;
+
+/* The best move of a bundle: with noise the one to make, without it the one to remember. */
+typedef struct {
+	WpNestMove move;
+	double gain;
+} WpNestBest;
+
+/* A number by chance, in (0, 1). */
+double wp_nest_random(WpNestSearch *search);
+
+/* Adds to BEST any move of bundle NUMBER that takes it to parent TO. */
+void wp_nest_try_parent(WpNestSearch *search, guint32 number, guint32 to, WpNestBest *best);
+
+void wp_nest_make_move(WpNestSearch *search, WpNestMove *move);
+
+/*
+ * TRUE where trying candidate AT of a bundle of FROM's again comes to nothing, at TEMPERATURE: nothing has
+ * changed.
+ */
+gboolean wp_nest_is_settled(const WpNestSearch *search, guint32 at, guint32 from,
+			    double temperature);
+
+/* Makes the best move of bundle NUMBER; FALSE where none is a gain. */
+gboolean wp_nest_improve(WpNestSearch *search, guint32 number);
+
+#endif
