@@ -21,6 +21,11 @@ struct WpEvidenceHost {
 };
 
 extern const WpEvidenceKind wp_evidence_connections;
+extern const WpEvidenceKind wp_evidence_ids;
+extern const WpEvidenceKind wp_evidence_labels;
+extern const WpEvidenceKind wp_evidence_sizes;
+extern const WpEvidenceKind wp_evidence_sticky;
+extern const WpEvidenceKind wp_evidence_tokens;
 extern const WpEvidenceKind wp_evidence_transactions;
 
 /* (transfer full) What the kinds of PROBLEM's options know; NULL where that is nothing. */

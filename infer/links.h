@@ -15,7 +15,12 @@
 	X(ONLY, "only", "one call alone encloses it")                                              \
 	X(DELAY, "delay", "the likeliest of several by its delay")                                 \
 	X(CONNECTION, "connection", "its connection lives inside one call")                        \
+	X(IDS, "ids", "an identifier on the wire speaks for it")                                   \
+	X(LABELS, "labels", "a label passed on speaks for it")                                     \
+	X(SIZES, "sizes", "the sizes of both speak for it")                                        \
+	X(STICKY, "sticky", "its connection goes with that of its parent")                         \
 	X(TRANSACTION, "transaction", "its transaction lives inside one call")                     \
+	X(TOKENS, "tokens", "a value that both carry speaks for it")                               \
 	X(AFTER, "after", "begins or ends after the reply of its parent")                          \
 	X(UNSEEN, "unseen", "its parent may lie outside the capture")                              \
 	X(UNPAIRED, "unpaired", "no return, or one-way: not linked")                               \

@@ -10,8 +10,17 @@
 /* Values that calls carry, and their sizes. */
 typedef enum {
 	NO_VALUES,
+	PASSED_ON,     /* that of the request, but for every fourth */
+	STRANGE,       /* any of fifty */
+	EQUAL,         /* the same everywhere */
+	PROXY_SIZES,   /* the reply is that of the call, and 40 bytes */
+	ROW_SIZES,     /* any of twenty, which makes another reply of the parent's */
+	STRANGE_SIZES, /* any */
+	IDS,           /* an identifier, passed on, but for every fourth */
+	USED_AGAIN,    /* one identifier for fifty requests */
 	CONNECTIONS,   /* one to db for each request */
 	TRANSACTIONS,  /* on connections that are used again */
+	STICKY,        /* each connection in has one to db */
 } Values;
 
 /* One kind of workload: what a request to web does, times in us, all +-SPREAD of themselves. */
@@ -65,10 +74,29 @@ vary(Random *random, int mean_us, double spread)
 static void
 append_value(GString *text, const Workload *w, Random *random, int number, gboolean is_request)
 {
-	if (w->values == CONNECTIONS && !is_request)
+	if (w->values == EQUAL)
+		g_string_append(text, "=7");
+	else if (w->values == STRANGE || (w->values == PASSED_ON && !is_request && number % 4 == 0))
+		g_string_append_printf(text, "=%d", (int)(uniform(random) * 50));
+	else if (w->values == PASSED_ON)
+		g_string_append_printf(text, "=%d=7", 1000 + number);
+	else if (w->values == PROXY_SIZES)
+		g_string_append_printf(text, "#100#%d", number * 37 % 1000 + 40 * is_request);
+	else if (w->values == ROW_SIZES)
+		g_string_append_printf(text, "#100#%d",
+				       number % 20 * (is_request ? 1 : 17) % 20 * 10);
+	else if (w->values == IDS && (is_request || number % 4))
+		g_string_append_printf(text, "=+%d", 1000 + number);
+	else if (w->values == USED_AGAIN)
+		g_string_append_printf(text, "=+%d", number / 50);
+	else if (w->values == CONNECTIONS && !is_request)
 		g_string_append_printf(text, "@%d", 1 + number);
 	else if (w->values == TRANSACTIONS && !is_request)
 		g_string_append_printf(text, "@%d", 1 + number % POOL);
+	else if (w->values == STICKY)
+		g_string_append_printf(text, "@%d", 1 + number % POOL + POOL * is_request);
+	else if (w->values == STRANGE_SIZES)
+		g_string_append_printf(text, "#100#%d", (int)(uniform(random) * 50));
 }
 
 static const char *
@@ -155,9 +183,19 @@ static const Workload workloads[] = {
 	{ "a cache", 600, 150, .1, 100, 200, 100, 2, CACHE, 0, .9, .9, NO_VALUES },
 	{ "none or two calls", 600, 200, .1, 100, 200, 100, 2, IDLE, 0, .9, .85, NO_VALUES },
 	{ "work after the reply", 600, 300, .1, 100, 200, 100, 1, ALWAYS, 150, .93, .6, NO_VALUES },
+	{ "values passed on", 600, 60, .5, 100, 200, 100, 2, ALWAYS, 0, .88, 1, PASSED_ON },
+	{ "values without meaning", 600, 150, .1, 100, 200, 100, 2, ALWAYS, 0, .9, .8, STRANGE },
+	{ "one value", 600, 150, .1, 100, 200, 100, 2, ALWAYS, 0, .9, .8, EQUAL },
+	{ "sizes of a proxy", 600, 60, .5, 100, 200, 100, 1, ALWAYS, 0, .88, 1, PROXY_SIZES },
+	{ "sizes of rows", 600, 60, .5, 100, 200, 100, 1, ALWAYS, 0, .8, 1, ROW_SIZES },
+	{ "sizes without meaning", 600, 150, .1, 100, 200, 100, 1, ALWAYS, 0, .9, .95,
+	  STRANGE_SIZES },
+	{ "identifiers", 600, 60, .5, 100, 200, 100, 2, ALWAYS, 0, .85, 1, IDS },
+	{ "identifiers used again", 600, 150, .1, 100, 200, 100, 2, ALWAYS, 0, .9, .8, USED_AGAIN },
 	{ "a connection for each request", 600, 60, .5, 100, 200, 100, 3, ALWAYS, 0, .7, 1,
 	  CONNECTIONS },
 	{ "transactions", 600, 60, .5, 100, 200, 100, 3, ALWAYS, 0, .7, 1, TRANSACTIONS },
+	{ "sticky connections", 2000, 60, .5, 100, 200, 100, 2, ALWAYS, 0, .8, 1, STICKY },
 };
 
 /* The same as a trace with and without what NAME tells. */
@@ -203,8 +241,17 @@ START_TEST(evidence)
 		const char *name;
 		double least_gain;
 	} rows[] = {
+		[PASSED_ON] = { "tokens", .1 },
+		[STRANGE] = { "tokens", -.005 },
+		[EQUAL] = { "tokens", -.005 },
+		[PROXY_SIZES] = { "sizes", .1 },
+		[ROW_SIZES] = { "sizes", .1 },
+		[STRANGE_SIZES] = { "sizes", -.005 },
+		[IDS] = { "ids", .1 },
+		[USED_AGAIN] = { "ids", -.005 },
 		[CONNECTIONS] = { "connections", .1 },
 		[TRANSACTIONS] = { "transactions", .1 },
+		[STICKY] = { "sticky", .1 },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(workloads); i++) {
 		Values values = workloads[i].values;

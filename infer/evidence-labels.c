@@ -1,0 +1,79 @@
+/*
+ * Evidence of kind "labels": a proxy passes on what it was asked for, so the label comes out as it came in,
+ * or with another method before the same path. Frequent labels are classes of their own, of which timelines
+ * know what they call; this tells for the rare ones as well.
+ */
+#include <string.h>
+
+#include "infer/evidence-levels.h"
+#include "infer/links.h"
+
+enum {
+	LEVEL_OTHER,
+	LEVEL_PATH,
+	LEVEL_LABEL,
+	N_LEVELS
+};
+
+/* What stands behind the first word, where that begins with a '/'; else NULL. */
+static const char *
+path_of(const char *label)
+{
+	const char *blank = strchr(label, ' ');
+	return blank && blank[1] == '/' ? blank + 1 : NULL;
+}
+
+static guint
+level_of(gconstpointer data, guint32 number, guint32 parent)
+{
+	const WpEvidenceHost *host = data;
+	const WpNestProblem *problem = host->problem;
+	const WpSpan *spans = wp_resolved_spans(host->resolved)->spans;
+	const WpNodes *nodes = wp_trace_nodes(wp_resolved_trace(host->resolved));
+	const WpNestBundle *bundle = &problem->bundles[number];
+	guint32 span = problem->children[problem->bundle_children[bundle->first]].span;
+	guint32 in = spans[problem->parents[parent].span].label;
+
+	if (span == WP_NO_SPAN || !in || !spans[span].label)
+		return LEVEL_OTHER;
+	if (spans[span].label == in)
+		return LEVEL_LABEL;
+	const char *path = path_of(wp_nodes_text(nodes, in));
+	const char *other = path_of(wp_nodes_text(nodes, spans[span].label));
+	return path && other && strcmp(path, other) == 0 ? LEVEL_PATH : LEVEL_OTHER;
+}
+
+static gpointer
+begin(const WpEvidenceHost *host)
+{
+	return wp_levels_new(host, N_LEVELS, level_of, host);
+}
+
+static void
+learn(gpointer data, const double *weights)
+{
+	wp_levels_learn(data, weights);
+}
+
+static double
+score(gpointer data, guint32 pair)
+{
+	return wp_levels_score(data, pair);
+}
+
+static void
+end(gpointer data)
+{
+	wp_levels_free(data);
+}
+
+const WpEvidenceKind wp_evidence_labels = {
+	.name = "labels",
+	.summary = "a label or path that comes out as it came in",
+	.is_default = TRUE,
+	.word = WP_EVIDENCE_LABELS,
+	.begin = begin,
+	.learn = learn,
+	.score = score,
+	.end = end,
+};

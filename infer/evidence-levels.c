@@ -1,0 +1,227 @@
+/*
+ * Levels: counts per edge (class of parents, kind of bundles), backed off to the kind of bundles.
+ *
+ * The first estimate knows no weights. Of a kind's n bundles each has one true pair among its candidates,
+ * the others are accidents; what accidents look like is counted on parents that cannot be theirs:
+ *
+ *     n P(level | true)  =  pairs at that level  -  (pairs - n) P(level | accident)
+ *
+ * which holds at any load, where a start from equal weights would learn nothing.
+ */
+#include "infer/evidence-levels.h"
+
+#include <string.h>
+
+#include "infer/map.h"
+
+#define ACCIDENTS   4    /* drawn a bundle */
+#define ENOUGH      4000 /* bundles of a kind, to count accidents */
+#define KIND_SHRINK 4.0  /* pairs that speak for "worth nothing" */
+#define EDGE_SHRINK 10.0 /* pairs that speak for an edge being like its kind */
+#define MAX_NATS    12.0
+
+typedef struct {
+	double right[WP_LEVELS_MAX]; /* sums of weights */
+	double wrong[WP_LEVELS_MAX];
+	double n_right;
+	double n_wrong;
+} Counts;
+
+struct WpLevels {
+	const WpEvidenceHost *host;
+	guint n_levels;
+	guint8 *levels; /* by pair */
+	guint32 *edges; /* by pair */
+	guint32 n_edges;
+	Counts *by_edge;
+	Counts *by_kind;
+	Counts *null;    /* by kind: wrong alone, drawn accidents */
+	double *weights; /* by pair, as learned from */
+};
+
+static void
+add(Counts *counts, guint level, double right, double wrong)
+{
+	counts->right[level] += right;
+	counts->wrong[level] += wrong;
+	counts->n_right += right;
+	counts->n_wrong += wrong;
+}
+
+/* A parent for each number, spread over all. */
+static guint32
+pick_parent(const WpNestProblem *problem, guint32 number)
+{
+	guint64 spread = (guint64)number * 2654435769u & G_MAXUINT32;
+	return (guint32)(spread * problem->n_parents >> 32);
+}
+
+static void
+draw_accidents(WpLevels *levels, WpLevelFunc func, gconstpointer data)
+{
+	const WpNestProblem *problem = levels->host->problem;
+	g_autofree guint32 *met = g_new0(guint32, MAX(problem->n_kinds, 1));
+
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		const WpNestBundle *bundle = &problem->bundles[b];
+		if (met[bundle->kind]++ >= ENOUGH)
+			continue;
+		for (guint32 i = 0; i < ACCIDENTS; i++) {
+			guint32 p = pick_parent(problem, b * ACCIDENTS + i + 1);
+			const WpNestParent *parent = &problem->parents[p];
+			if (parent->begin_ns > bundle->begin_ns ||
+			    parent->end_ns + problem->after_ns < bundle->begin_ns)
+				add(&levels->null[bundle->kind], func(data, b, p), 0, 1);
+		}
+	}
+}
+
+static gboolean
+number_edges(WpLevels *levels, WpLevelFunc func, gconstpointer data)
+{
+	const WpEvidenceHost *host = levels->host;
+	const WpNestProblem *problem = host->problem;
+	g_autoptr(WpMap) edges = wp_map_new();
+	gboolean speaks = FALSE;
+
+	for (guint32 i = 0; i < host->n_pairs; i++) {
+		guint32 class = problem->parents[host->parents[i]].class;
+		guint32 kind = problem->bundles[host->bundles[i]].kind;
+		levels->edges[i] = wp_map_number(edges, wp_map_key(class, kind));
+		levels->levels[i] = (guint8)MIN(func(data, host->bundles[i], host->parents[i]),
+						levels->n_levels - 1);
+		speaks |= levels->levels[i] > 0;
+	}
+	levels->n_edges = wp_map_count(edges);
+	return speaks;
+}
+
+WpLevels *
+wp_levels_new(const WpEvidenceHost *host, guint n_levels, WpLevelFunc func, gconstpointer data)
+{
+	WpLevels *levels = g_new0(WpLevels, 1);
+
+	g_assert(n_levels <= WP_LEVELS_MAX);
+	levels->host = host;
+	levels->n_levels = n_levels;
+	levels->levels = g_new(guint8, MAX(host->n_pairs, 1));
+	levels->edges = g_new(guint32, MAX(host->n_pairs, 1));
+	levels->weights = g_new0(double, MAX(host->n_pairs, 1));
+	if (!number_edges(levels, func, data)) {
+		wp_levels_free(levels);
+		return NULL;
+	}
+	levels->by_edge = g_new0(Counts, MAX(levels->n_edges, 1));
+	levels->by_kind = g_new0(Counts, MAX(host->problem->n_kinds, 1));
+	levels->null = g_new0(Counts, MAX(host->problem->n_kinds, 1));
+	draw_accidents(levels, func, data);
+	wp_levels_learn(levels, NULL);
+	return levels;
+}
+
+void
+wp_levels_free(WpLevels *levels)
+{
+	if (!levels)
+		return;
+	g_free(levels->levels);
+	g_free(levels->edges);
+	g_free(levels->by_edge);
+	g_free(levels->by_kind);
+	g_free(levels->null);
+	g_free(levels->weights);
+	g_free(levels);
+}
+
+/* What can be said of KIND before any pair is likelier than another. */
+static void
+guess_kind(const WpLevels *levels, Counts *counts, const Counts *null, double n_bundles)
+{
+	Counts all = *counts; /* every pair, as if wrong */
+
+	memset(counts, 0, sizeof *counts);
+	if (null->n_wrong < 1)
+		return;
+	for (guint l = 0; l < levels->n_levels; l++) {
+		double share = null->wrong[l] / null->n_wrong;
+		double by_chance = (all.n_wrong - n_bundles) * share;
+		double right = CLAMP(all.wrong[l] - by_chance, 0, n_bundles);
+		counts->right[l] = right;
+		counts->n_right += right;
+		counts->wrong[l] = null->wrong[l];
+	}
+	counts->n_wrong = null->n_wrong;
+}
+
+static void
+guess(WpLevels *levels)
+{
+	const WpNestProblem *problem = levels->host->problem;
+	g_autofree double *n_bundles = g_new0(double, MAX(problem->n_kinds, 1));
+
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		n_bundles[problem->bundles[b].kind] +=
+			levels->host->first_pair[b + 1] > levels->host->first_pair[b];
+	for (guint32 i = 0; i < levels->host->n_pairs; i++) {
+		guint32 kind = problem->bundles[levels->host->bundles[i]].kind;
+		add(&levels->by_kind[kind], levels->levels[i], 0, 1);
+		levels->weights[i] = 0;
+	}
+	for (guint32 k = 0; k < problem->n_kinds; k++)
+		guess_kind(levels, &levels->by_kind[k], &levels->null[k], n_bundles[k]);
+}
+
+void
+wp_levels_learn(WpLevels *levels, const double *weights)
+{
+	const WpNestProblem *problem = levels->host->problem;
+
+	memset(levels->by_edge, 0, levels->n_edges * sizeof levels->by_edge[0]);
+	memset(levels->by_kind, 0, problem->n_kinds * sizeof levels->by_kind[0]);
+	if (!weights) {
+		guess(levels);
+		return;
+	}
+	memcpy(levels->weights, weights, levels->host->n_pairs * sizeof weights[0]);
+	for (guint32 i = 0; i < levels->host->n_pairs; i++) {
+		guint32 kind = problem->bundles[levels->host->bundles[i]].kind;
+		guint level = levels->levels[i];
+		add(&levels->by_edge[levels->edges[i]], level, weights[i], 1 - weights[i]);
+		add(&levels->by_kind[kind], level, weights[i], 1 - weights[i]);
+	}
+}
+
+/* Shares of LEVEL among right and wrong pairs, without a pair that is right with WEIGHT. */
+typedef struct {
+	double right;
+	double wrong;
+} Shares;
+
+static Shares
+shares_of(const Counts *counts, guint level, double weight, double shrink, Shares prior)
+{
+	double own_wrong = counts->n_wrong >= 1 - weight ? 1 - weight : 0;
+	double right = MAX(counts->right[level] - weight, 0) + shrink * prior.right;
+	double wrong = MAX(counts->wrong[level] - own_wrong, 0) + shrink * prior.wrong;
+	return (Shares){ right / (MAX(counts->n_right - weight, 0) + shrink),
+			 wrong / (MAX(counts->n_wrong - own_wrong, 0) + shrink) };
+}
+
+double
+wp_levels_score(const WpLevels *levels, guint32 pair)
+{
+	const WpNestProblem *problem = levels->host->problem;
+	const Counts *kind = &levels->by_kind[problem->bundles[levels->host->bundles[pair]].kind];
+	const Counts *edge = &levels->by_edge[levels->edges[pair]];
+	guint level = levels->levels[pair];
+	double weight = levels->weights[pair];
+	double pooled = (kind->right[level] + kind->wrong[level] + 1.0 / levels->n_levels) /
+			(kind->n_right + kind->n_wrong + 1);
+	Shares shares = { pooled, pooled };
+
+	shares = shares_of(kind, level, weight, KIND_SHRINK, shares);
+	if (edge->n_right + edge->n_wrong > 0)
+		shares = shares_of(edge, level, weight, EDGE_SHRINK, shares);
+	double nats = wp_quick_log(&problem->quick, shares.right / shares.wrong);
+	return CLAMP(nats, -MAX_NATS, MAX_NATS);
+}
