@@ -190,9 +190,10 @@ words_for(const WpNestProblem *problem, guint32 number)
 			bundle->is_transaction ? WP_EVIDENCE_TRANSACTION : WP_EVIDENCE_CONNECTION;
 	if (wp_nest_mode(problem, bundle, bundle->parent) != WP_NEST_INSIDE)
 		evidence |= WP_EVIDENCE_AFTER;
+	/* Where there is no choice nothing but a hint, which may have ruled others out, has decided it. */
 	if (problem->evidence)
 		evidence |= wp_evidence_words(problem->evidence, number) &
-			    (bundle->n_possible > 1 ? G_MAXUINT32 : 0);
+			    (bundle->n_possible > 1 ? G_MAXUINT32 : WP_EVIDENCE_HINTS);
 	return evidence;
 }
 
@@ -302,6 +303,7 @@ static WpLinks *
 run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **error)
 {
 	const WpSpans *spans = wp_resolved_spans(resolved);
+	g_autoptr(WpHints) hints = NULL;
 	WpNestingOptions options;
 	guint32 evidence;
 
@@ -310,6 +312,13 @@ run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **err
 		options = *(const WpNestingOptions *)given;
 	if (!choose_evidence(&options, &evidence, error))
 		return NULL;
+	if (wp_resolved_is_black_box(resolved))
+		evidence = wp_evidence_only(evidence, &wp_evidence_hints);
+	if (options.hints) {
+		hints = wp_hints_read(options.hints, error);
+		if (!hints)
+			return NULL;
+	}
 	Engine engine = { .resolved = resolved,
 			  .spans = spans->spans,
 			  .n_spans = spans->n,
@@ -318,7 +327,8 @@ run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **err
 				       .skew_ns = options.skew_ns,
 				       .anneals = !options.no_noise,
 				       .stop = stop,
-				       .evidence = evidence } };
+				       .evidence = evidence,
+				       .hints = hints } };
 	for (guint32 i = 0; i < spans->n; i++) {
 		guint32 host = MAX(spans->spans[i].caller_host, spans->spans[i].callee_host);
 		engine.n_hosts = MAX(engine.n_hosts, host + 1);
@@ -355,6 +365,8 @@ static const WpEngineOption options[] = {
 	  "kinds of evidence beside time, \"tokens,sizes\", all or none;\nsee --list-evidence" },
 	{ "no-evidence", WP_OPTION_LIST, offsetof(WpNestingOptions, no_evidence), 0, 0,
 	  "kinds of evidence to leave out" },
+	{ "hints", WP_OPTION_FILE, offsetof(WpNestingOptions, hints), 0, 0,
+	  "what you know of causes: lines \"web -> db yes 0.8\"" },
 	{ NULL, WP_OPTION_FLAG, 0, 0, 0, NULL },
 };
 

@@ -12,6 +12,7 @@ typedef struct {
 	gboolean no_noise; /* no noisy rounds: faster, a little less right at load */
 	const char *evidence;    /* kinds, "tokens,sizes"; NULL = the usual */
 	const char *no_evidence; /* kinds to leave out */
+	const char *hints;       /* file; NULL = none */
 } WpNestingOptions;
 
 extern const WpEngine wp_engine_nesting;

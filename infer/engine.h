@@ -16,6 +16,7 @@ typedef enum {
 	WP_OPTION_INT,      /* gint64 */
 	WP_OPTION_FLAG,     /* gboolean */
 	WP_OPTION_LIST,     /* const char *, borrowed; NULL = not given */
+	WP_OPTION_FILE      /* the same */
 } WpOptionKind;
 
 /* One parameter of an engine, made into a command line option by the program. */

@@ -9,11 +9,13 @@
 #define WP_INFER_EVIDENCE_KIND_H
 
 #include "infer/evidence.h"
+#include "infer/hints.h"
 #include "infer/nesting.h"
 
 struct WpEvidenceHost {
 	const WpResolved *resolved;
 	const WpNestProblem *problem;
+	const WpHints *hints;      /* NULL = none */
 	const guint32 *bundles;    /* by pair */
 	const guint32 *parents;    /* by pair */
 	const guint32 *first_pair; /* by bundle, n_bundles + 1 */
@@ -21,6 +23,7 @@ struct WpEvidenceHost {
 };
 
 extern const WpEvidenceKind wp_evidence_connections;
+extern const WpEvidenceKind wp_evidence_hints;
 extern const WpEvidenceKind wp_evidence_ids;
 extern const WpEvidenceKind wp_evidence_labels;
 extern const WpEvidenceKind wp_evidence_sizes;

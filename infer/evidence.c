@@ -14,9 +14,9 @@
 #define TELLING_NATS 0.7
 
 const WpEvidenceKind *const wp_evidence_kinds[] = {
-	&wp_evidence_connections,  &wp_evidence_ids,    &wp_evidence_labels,
-	&wp_evidence_sizes,        &wp_evidence_sticky, &wp_evidence_tokens,
-	&wp_evidence_transactions, NULL,
+	&wp_evidence_connections, &wp_evidence_hints,        &wp_evidence_ids,
+	&wp_evidence_labels,      &wp_evidence_sizes,        &wp_evidence_sticky,
+	&wp_evidence_tokens,      &wp_evidence_transactions, NULL,
 };
 
 #define N_KINDS (G_N_ELEMENTS(wp_evidence_kinds) - 1)
@@ -118,6 +118,7 @@ number_pairs(WpEvidence *evidence)
 	evidence->host = (WpEvidenceHost){
 		.resolved = problem->resolved,
 		.problem = problem,
+		.hints = problem->options->hints,
 		.bundles = evidence->bundles,
 		.parents = evidence->parents,
 		.first_pair = evidence->first_pair,

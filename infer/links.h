@@ -15,6 +15,7 @@
 	X(ONLY, "only", "one call alone encloses it")                                              \
 	X(DELAY, "delay", "the likeliest of several by its delay")                                 \
 	X(CONNECTION, "connection", "its connection lives inside one call")                        \
+	X(HINTS, "hints", "hints of the user speak for it")                                        \
 	X(IDS, "ids", "an identifier on the wire speaks for it")                                   \
 	X(LABELS, "labels", "a label passed on speaks for it")                                     \
 	X(SIZES, "sizes", "the sizes of both speak for it")                                        \

@@ -391,6 +391,29 @@ drop_accidents(Start *start)
 	problem->n_candidates = kept;
 }
 
+/* What the user rules out. */
+static void
+drop_impossible(Start *start)
+{
+	WpNestProblem *problem = start->problem;
+	guint32 kept = 0;
+
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		WpNestBundle *bundle = &problem->bundles[b];
+		guint32 first = kept;
+		for (guint32 i = 0; i < bundle->n_candidates; i++) {
+			WpNestCandidate candidate =
+				problem->candidates[bundle->first_candidate + i];
+			if (candidate.odds > -WP_HINTS_SURE)
+				problem->candidates[kept++] = candidate;
+		}
+		bundle->first_candidate = first;
+		bundle->n_candidates = kept - first;
+	}
+	problem->n_candidates = kept;
+}
+
+/* What evidence says before anything is known of the weights. */
 static void
 weigh_by_evidence(Start *start)
 {
@@ -534,6 +557,8 @@ wp_nest_start_new(WpNestProblem *problem)
 		count_decided(start);
 	}
 	drop_accidents(start);
+	if (problem->evidence)
+		drop_impossible(start);
 	start->weights = g_new(double, MAX(problem->n_candidates, 1));
 	start->pairs = g_new(WpNestPair, MAX(problem->n_candidates, 1));
 	fill_pairs(start);

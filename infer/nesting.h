@@ -28,6 +28,7 @@
 #include <glib.h>
 
 #include "infer/engine.h"
+#include "infer/hints.h"
 #include "infer/quicklog.h"
 #include "infer/resolve.h"
 
@@ -99,6 +100,7 @@ typedef struct {
 	gboolean anneals;     /* noisy rounds first */
 	WpStopFunc stop;      /* TRUE: come to an end with what there is; NULL: never */
 	guint32 evidence;     /* set of wp_evidence_kinds */
+	const WpHints *hints; /* NULL = none */
 } WpNestOptions;
 
 typedef struct WpEvidence WpEvidence;

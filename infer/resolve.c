@@ -70,6 +70,7 @@ struct WpResolved {
 	GArray *nodes;       /* Node */
 	GHashTable *taken;   /* name of a node -> node + 1 */
 	GPtrArray *shared;   /* names, borrowed from nodes */
+	gboolean is_black_box;
 };
 
 static Address *
@@ -634,7 +635,8 @@ wp_resolve(const WpTrace *trace, const WpResolveOptions *options, GError **error
 	make_nodes(resolved);
 	if (!options->keep_setup)
 		drop_setup(resolved->spans);
-	set_nodes(resolved, options->by_label);
+	resolved->is_black_box = options->is_black_box;
+	set_nodes(resolved, options->by_label && !options->is_black_box);
 	return g_steal_pointer(&resolved);
 }
 
@@ -700,6 +702,12 @@ const WpSpans *
 wp_resolved_spans(const WpResolved *resolved)
 {
 	return resolved->spans;
+}
+
+gboolean
+wp_resolved_is_black_box(const WpResolved *resolved)
+{
+	return resolved->is_black_box;
 }
 
 const WpTrace *

@@ -42,6 +42,8 @@ typedef struct {
 	gboolean keep_clients;  /* --clients keep */
 	gboolean by_label;      /* FALSE: labels do not take part in anything (--pattern-by node) */
 	gboolean keep_setup;    /* spans also of set-up exchanges */
+	gboolean
+		is_black_box; /* who called whom, and when, is all that engines may know; not by_label */
 } WpResolveOptions;
 
 void wp_resolve_options_init(WpResolveOptions *options);
@@ -72,6 +74,9 @@ const char *wp_resolved_shared(const WpResolved *resolved, gsize i);
 
 /* All spans by call_ns (ties: order of records). */
 const WpSpans *wp_resolved_spans(const WpResolved *resolved);
+
+/* TRUE where engines may look at times, sender and receiver alone. */
+gboolean wp_resolved_is_black_box(const WpResolved *resolved);
 
 const WpTrace *wp_resolved_trace(const WpResolved *resolved);
 

@@ -66,6 +66,11 @@ static const WpOption node_table[] = {
 	  .argument = "WHAT",
 	  .choices = pattern_choices,
 	  .help = "node: operations make no difference" },
+	{ .name = "black-box",
+	  .kind = WP_OPT_FLAG,
+	  AT(resolve.is_black_box),
+	  .help = "use nothing but who called whom, and when: no operations,\nvalues, sizes, "
+		  "connections" },
 	{ .name = NULL },
 };
 
@@ -78,6 +83,7 @@ static const struct {
 	[WP_OPTION_INT] = { WP_OPT_INT, "N" },
 	[WP_OPTION_FLAG] = { WP_OPT_FLAG, NULL },
 	[WP_OPTION_LIST] = { WP_OPT_TEXT, "LIST" },
+	[WP_OPTION_FILE] = { WP_OPT_TEXT, "FILE" },
 };
 
 /* (transfer full) The engine's option table in the parser's form. */
@@ -227,10 +233,21 @@ wp_analysis_check(const WpAnalysisOptions *options, GError **error)
 	return where != NULL;
 }
 
+/* Files that engines read. */
+static void
+add_engine_files(const WpEngine *engine, gconstpointer values, WpOverwrite *files)
+{
+	for (const WpEngineOption *o = engine->options; o && o->name; o++)
+		if (o->kind == WP_OPTION_FILE)
+			wp_overwrite_add_input(files, G_STRUCT_MEMBER(char *, values, o->offset));
+}
+
 void
 wp_analysis_add_inputs(const WpAnalysisOptions *options, WpOverwrite *files)
 {
 	wp_overwrite_add_input(files, options->resolve.names_file);
+	for (const WpEngine *const *e = wp_engines; *e; e++)
+		add_engine_files(*e, engine_options(options, *e), files);
 }
 
 static gboolean

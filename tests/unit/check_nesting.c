@@ -2,9 +2,11 @@
 #include "infer/engine-nesting.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "infer/engine-scoreboard.h"
 #include "tests/support/suite.h"
+#include "tests/support/tempfile.h"
 #include "tests/support/tree.h"
 
 /* Values that calls carry, and their sizes. */
@@ -320,6 +322,65 @@ START_TEST(waiting)
 }
 END_TEST
 
+/* What the user says decides where time does not, and is named; what is ruled out is no parent. */
+START_TEST(hints)
+{
+	static const char tree_text[] = "client>web/A[0-100](db/X[10-20]) client>web/B[5-95]";
+	static const struct {
+		const char *hints;
+		guint64 parent; /* of call 2; 0 = none */
+		guint32 evidence;
+	} rows[] = {
+		{ "/A/ -> db yes 0.99", 1, WP_EVIDENCE_DELAY | WP_EVIDENCE_HINTS },
+		{ "/B/ -> db yes 0.99", 3, WP_EVIDENCE_DELAY | WP_EVIDENCE_HINTS },
+		{ "web /A/ -> db /X/ no 1", 3, WP_EVIDENCE_ONLY | WP_EVIDENCE_HINTS },
+		{ "web -> * no 1", 0, WP_EVIDENCE_ROOT },
+		{ "other -> db yes 1", 0, 0 },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autotemp *path = wp_temp_file_new("hints", rows[i].hints, strlen(rows[i].hints));
+		const WpNestingOptions options = { .after_ns = -1, .hints = path };
+		g_autoptr(WpTree) tree = wp_tree_new(tree_text);
+		const WpSpans *spans = wp_resolved_spans(tree->resolved);
+		g_autoptr(WpLinks) links =
+			wp_engine_nesting.run(tree->resolved, &options, NULL, NULL);
+		const WpLink *link = &links->links[wp_tree_span(tree, 2)];
+		guint64 parent = link->parent == WP_NO_SPAN ? 0 : spans->spans[link->parent].id;
+		if (rows[i].evidence == 0) {
+			ck_assert_uint_eq(link->evidence, WP_EVIDENCE_DELAY);
+			continue;
+		}
+		ck_assert_msg(parent == rows[i].parent, "%s: %d", rows[i].hints, (int)parent);
+		ck_assert_msg(link->evidence == rows[i].evidence, "%s: evidence %x", rows[i].hints,
+			      link->evidence);
+	}
+}
+END_TEST
+
+/* Kinds that do not exist are found before anything is read. */
+START_TEST(lists_of_evidence)
+{
+	static const struct {
+		const char *with, *without;
+		gboolean good;
+	} rows[] = {
+		{ NULL, NULL, TRUE },
+		{ "all", "none", TRUE },
+		{ "hints,connections", NULL, TRUE },
+		{ "hint", NULL, FALSE },
+		{ NULL, "hints,speed", FALSE },
+		{ "hints,", NULL, FALSE },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+		const WpNestingOptions options = { .evidence = rows[i].with,
+						   .no_evidence = rows[i].without };
+		ck_assert_int_eq(wp_engine_nesting.check(&options, &error), rows[i].good);
+		ck_assert_int_eq(error == NULL, rows[i].good);
+	}
+}
+END_TEST
+
 /* Neither a root nor a child: what has no return and no parent is not linked. */
 START_TEST(unpaired)
 {
@@ -458,5 +519,5 @@ START_TEST(first_in_first_out)
 }
 END_TEST
 
-WP_SUITE("nesting", right_parents, evidence, repeats, waiting, little_input, unpaired,
-	 first_in_first_out, stopped)
+WP_SUITE("nesting", right_parents, evidence, repeats, waiting, little_input, hints,
+	 lists_of_evidence, unpaired, first_in_first_out, stopped)
