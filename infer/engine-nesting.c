@@ -16,7 +16,9 @@
 #include "infer/evidence-kind.h"
 #include "infer/map.h"
 #include "infer/nesting.h"
+#include "infer/parallel.h"
 
+#define ENOUGH_FOR_THREADS 1000 /* spans: below, a thread costs more than it saves */
 
 /* Spans of each host, into it and out of it: CSR lists in the order of spans. */
 typedef struct {
@@ -240,6 +242,57 @@ solve_host(Engine *engine, guint32 host)
 	wp_nest_problem_free(problem);
 }
 
+/* --- hosts: each a problem of its own, so that threads share them out --- */
+
+typedef struct {
+	Engine *engine;
+	guint32 *hosts; /* the largest first, so that no thread is left with one at the end */
+} Hosts;
+
+static guint32
+size_of(const Engine *engine, guint32 host)
+{
+	return engine->outgoing.first[host + 1] - engine->outgoing.first[host];
+}
+
+static int
+compare_sizes(gconstpointer a, gconstpointer b, gpointer data)
+{
+	guint32 x = *(const guint32 *)a, y = *(const guint32 *)b;
+	guint32 size_x = size_of(data, x), size_y = size_of(data, y);
+	if (size_x != size_y)
+		return size_x > size_y ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void
+solve_item(guint32 item, gpointer data)
+{
+	const Hosts *hosts = data;
+	Engine *engine = hosts->engine;
+	WpStopFunc stop = engine->options.stop;
+
+	if (stop && stop())
+		return;
+	solve_host(engine, hosts->hosts[item]);
+	engine->solved[hosts->hosts[item]] = !(stop && stop());
+}
+
+static void
+solve_hosts(Engine *engine, guint n_threads)
+{
+	g_autofree guint32 *order = g_new(guint32, MAX(engine->n_hosts, 1));
+	Hosts hosts = { engine, order };
+
+	for (guint32 host = 0; host < engine->n_hosts; host++)
+		order[host] = host;
+	g_qsort_with_data(order, (gint)engine->n_hosts, sizeof order[0], compare_sizes, engine);
+	engine->solved = g_new0(gboolean, MAX(engine->n_hosts, 1));
+	if (engine->n_spans < ENOUGH_FOR_THREADS)
+		n_threads = 1;
+	wp_parallel_run(engine->n_hosts, n_threads, solve_item, &hosts);
+}
+
 /* TRUE where the work was stopped before it was known whether the call has a parent. */
 static gboolean
 is_open(const Engine *engine, const WpSpan *span)
@@ -337,11 +390,7 @@ run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **err
 	fill_lists(&engine, FALSE, &engine.outgoing);
 	engine.marks = g_array_new(FALSE, FALSE, sizeof(HostMark));
 	find_marks(&engine);
-	engine.solved = g_new0(gboolean, MAX(engine.n_hosts, 1));
-	for (guint32 host = 0; host < engine.n_hosts && !(stop && stop()); host++) {
-		solve_host(&engine, host);
-		engine.solved[host] = !(stop && stop());
-	}
+	solve_hosts(&engine, (guint)options.threads);
 	mark_others(&engine);
 	wp_links_cut_cycles(engine.links);
 	wp_links_mark_unseen(engine.links, resolved);
@@ -367,6 +416,8 @@ static const WpEngineOption options[] = {
 	  "kinds of evidence to leave out" },
 	{ "hints", WP_OPTION_FILE, offsetof(WpNestingOptions, hints), 0, 0,
 	  "what you know of causes: lines \"web -> db yes 0.8\"" },
+	{ "threads", WP_OPTION_INT, offsetof(WpNestingOptions, threads), 0, WP_PARALLEL_MAX_THREADS,
+	  "nodes inferred at a time (0: as many as processors);\nthe result is the same" },
 	{ NULL, WP_OPTION_FLAG, 0, 0, 0, NULL },
 };
 

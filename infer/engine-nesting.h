@@ -13,6 +13,7 @@ typedef struct {
 	const char *evidence;    /* kinds, "tokens,sizes"; NULL = the usual */
 	const char *no_evidence; /* kinds to leave out */
 	const char *hints;       /* file; NULL = none */
+	gint64 threads;          /* 0: as many as there are processors */
 } WpNestingOptions;
 
 extern const WpEngine wp_engine_nesting;
