@@ -391,3 +391,30 @@ wp_matched_clear(WpMatched *matched)
 	g_free(matched->caller_of_call);
 	g_free(matched->callee_of_call);
 }
+
+guint32 *
+wp_truth_parents(const WpTruth *truth, const WpResolved *resolved, gint64 tolerance_ns)
+{
+	const WpSpans *spans = wp_resolved_spans(resolved);
+	g_autoptr(WpLinks) links = wp_links_new(spans->n);
+	g_autoptr(WpFound) found = wp_found_new(resolved, links);
+	g_autofree guint32 *span_of = g_new(guint32, found->calls->len + 1);
+	guint32 *parents = g_new(guint32, spans->n + 1);
+	WpMatched matched;
+	guint32 n = 0;
+
+	for (guint32 i = 0; i < spans->n; i++)
+		if (!(spans->spans[i].marks & WP_MARK_SETUP))
+			span_of[n++] = i;
+	memset(parents, 0xff, (spans->n + 1) * sizeof *parents); /* WP_NO_SPAN */
+	wp_matched_init(&matched, truth, found, tolerance_ns);
+	for (guint32 i = 0; i < matched.n_rows; i++) {
+		guint32 call = matched.call_of_row[i], parent = matched.rows[i].parent;
+		if (call == WP_NO_CALL || parent >= matched.n_rows || matched.rows[i].dont_care)
+			continue;
+		if (matched.call_of_row[parent] != WP_NO_CALL)
+			parents[span_of[call]] = span_of[matched.call_of_row[parent]];
+	}
+	wp_matched_clear(&matched);
+	return parents;
+}

@@ -1,5 +1,5 @@
 /*
- * Accuracy of inferred calls against a truth file (DESIGN 7; the paper, 7.5.1).
+ * Accuracy of inferred calls against a truth file (the paper, section 7.5.1).
  *
  *   WpTruth (what happened)  +  WpFound (what was inferred)  ->  WpAccuracy (numbers)
  *
@@ -25,6 +25,12 @@ typedef struct WpTruth WpTruth;
 /* (transfer full) Reads PATH (.gz allowed, "-" is not). Errors: WP_INFER_ERROR, with file and line. */
 WpTruth *wp_truth_read(const char *path, GError **error);
 void wp_truth_free(WpTruth *truth);
+
+/*
+ * (transfer full) By span of RESOLVED the span that truly caused it; WP_NO_SPAN: none, or not known.
+ * TOLERANCE_NS: see WpAccuracyOptions.
+ */
+guint32 *wp_truth_parents(const WpTruth *truth, const WpResolved *resolved, gint64 tolerance_ns);
 
 /* The calls that were inferred, from a run or from a file. */
 typedef struct WpFound WpFound;

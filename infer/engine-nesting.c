@@ -353,7 +353,8 @@ check(const void *given, GError **error)
 }
 
 static WpLinks *
-run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **error)
+run_reference(const WpResolved *resolved, const void *given, const WpReference *reference,
+	      WpStopFunc stop, GError **error)
 {
 	const WpSpans *spans = wp_resolved_spans(resolved);
 	g_autoptr(WpHints) hints = NULL;
@@ -381,7 +382,8 @@ run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **err
 				       .anneals = !options.no_noise,
 				       .stop = stop,
 				       .evidence = evidence,
-				       .hints = hints } };
+				       .hints = hints,
+				       .reference = reference } };
 	for (guint32 i = 0; i < spans->n; i++) {
 		guint32 host = MAX(spans->spans[i].caller_host, spans->spans[i].callee_host);
 		engine.n_hosts = MAX(engine.n_hosts, host + 1);
@@ -401,6 +403,12 @@ run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **err
 	g_free(engine.outgoing.first);
 	g_free(engine.outgoing.spans);
 	return engine.links;
+}
+
+static WpLinks *
+run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **error)
+{
+	return run_reference(resolved, given, NULL, stop, error);
 }
 
 static const WpEngineOption options[] = {
@@ -442,4 +450,5 @@ const WpEngine wp_engine_nesting = {
 	.check = check,
 	.applies = applies,
 	.run = run,
+	.run_reference = run_reference,
 };

@@ -30,6 +30,22 @@ typedef struct {
 } WpEngineOption;
 
 /*
+ * What an engine that learns can be told beforehand, to see what keeps it from being right: what it learns
+ * (all that is left is what timing does not say), or where it starts (all that is left is what it wanders
+ * off to).
+ */
+typedef enum {
+	WP_REFERENCE_LEARNED, /* learned from the truth, searched as ever */
+	WP_REFERENCE_STARTED, /* started from the truth, learned and searched as ever */
+	WP_N_REFERENCES
+} WpReferenceKind;
+
+typedef struct {
+	WpReferenceKind kind;
+	const guint32 *parents; /* by span: the true parent, or WP_NO_SPAN: none, or not known */
+} WpReference;
+
+/*
  * TRUE = come to an end with what there is: Ctrl-C. Long work asks it often, so it only looks at a flag.
  * NULL = never.
  */
@@ -58,6 +74,10 @@ typedef struct {
 	 */
 	WpLinks *(*run)(const WpResolved *resolved, const void *options, WpStopFunc stop,
 			GError **error);
+
+	/* The same, knowing REFERENCE; NULL: it learns nothing. */
+	WpLinks *(*run_reference)(const WpResolved *resolved, const void *options,
+				  const WpReference *reference, WpStopFunc stop, GError **error);
 } WpEngine;
 
 /* NULL-ended; the first that applies is the default ("auto"). */

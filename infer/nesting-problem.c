@@ -576,6 +576,34 @@ wp_nest_hang_children(WpNestProblem *problem)
 	}
 }
 
+/* The true parent of BUNDLE as far as one of its calls tells, a span. */
+static guint32
+true_parent(const WpNestProblem *problem, const WpNestBundle *bundle)
+{
+	for (guint32 i = 0; i < bundle->n; i++) {
+		guint32 child = problem->bundle_children[bundle->first + i];
+		guint32 span = problem->children[child].span;
+		if (span != WP_NO_SPAN && problem->options->reference->parents[span] != WP_NO_SPAN)
+			return problem->options->reference->parents[span];
+	}
+	return WP_NO_SPAN;
+}
+
+void
+wp_nest_take_truth(WpNestProblem *problem)
+{
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		WpNestBundle *bundle = &problem->bundles[b];
+		guint32 truth = true_parent(problem, bundle);
+		for (guint32 i = 0; i < bundle->n_candidates; i++) {
+			guint32 parent = problem->candidates[bundle->first_candidate + i].parent;
+			if (problem->parents[parent].span == truth)
+				bundle->parent = parent;
+		}
+	}
+	wp_nest_hang_children(problem);
+}
+
 /* --- scales --- */
 
 static int

@@ -304,6 +304,25 @@ try_answer(Search *search, const Window *window)
 	return total_score(search);
 }
 
+/* What the reference tells to begin with: all delays and plans, as they are in the truth. */
+static void
+learn_from_truth(Search *search, WpNestStart *start)
+{
+	wp_nest_take_truth(search->problem);
+	wp_nest_start_know(start);
+	wp_timelines_learn(search->timelines, 0, search->problem->n_parents);
+	if (search->problem->evidence)
+		wp_evidence_weigh(search->problem->evidence, NULL);
+	search->knows = TRUE;
+}
+
+static gboolean
+is_told(const Search *search, WpReferenceKind kind)
+{
+	const WpReference *reference = search->problem->options->reference;
+	return reference && reference->kind == kind;
+}
+
 /* A way to a first answer. */
 typedef struct {
 	guint rounds;
@@ -349,10 +368,15 @@ set_start(Search *search)
 	WpNestStart *start = wp_nest_start_new(problem);
 	Answer all = { NULL, NULL, 0 };
 
+	if (is_told(search, WP_REFERENCE_LEARNED))
+		learn_from_truth(search, start);
 	keep_answer(problem, &all);
 	const Way *way = choose_way(search, start, &all);
 	wp_nest_start_assign(start, way->rounds, way->slack, 0, problem->n_bundles);
-	wp_nest_start_drop(start);
+	if (is_told(search, WP_REFERENCE_STARTED))
+		wp_nest_take_truth(problem);
+	else
+		wp_nest_start_drop(start);
 	wp_nest_hang_children(problem);
 	wp_nest_start_free(start);
 	g_free(all.bundles);
@@ -383,7 +407,8 @@ wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs)
 		.timelines = wp_timelines_new(problem),
 		.random = G_GUINT64_CONSTANT(88172645463325252),
 	};
-	guint noisy = problem->options->anneals ? NOISY_ROUNDS : 0;
+	gboolean anneals = problem->options->anneals && !is_told(&search, WP_REFERENCE_STARTED);
+	guint noisy = anneals ? NOISY_ROUNDS : 0;
 
 	search.changed = g_new0(guint32, MAX(problem->n_parents, 1));
 	search.memories = g_new0(Memory, MAX(problem->n_candidates, 1));

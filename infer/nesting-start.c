@@ -592,3 +592,17 @@ wp_nest_start_assign(WpNestStart *start, guint rounds, double slack, guint32 fir
 	take_likeliest(start);
 }
 
+void
+wp_nest_start_know(WpNestStart *start)
+{
+	const WpNestProblem *problem = start->problem;
+
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		const WpNestBundle *bundle = &problem->bundles[b];
+		for (guint32 i = 0; i < bundle->n_candidates; i++) {
+			guint32 at = bundle->first_candidate + i;
+			start->weights[at] = problem->candidates[at].parent == bundle->parent;
+		}
+	}
+	wp_nest_soft_know(start->soft);
+}

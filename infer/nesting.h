@@ -101,6 +101,7 @@ typedef struct {
 	WpStopFunc stop;      /* TRUE: come to an end with what there is; NULL: never */
 	guint32 evidence;     /* set of wp_evidence_kinds */
 	const WpHints *hints; /* NULL = none */
+	const WpReference *reference; /* what is known beforehand; NULL: nothing */
 } WpNestOptions;
 
 typedef struct WpEvidence WpEvidence;
@@ -176,12 +177,21 @@ typedef void (*WpNestPairFunc)(guint32 bundle, guint32 parent, gint64 begin_gap_
 void wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, const guint8 *picks,
 			  WpNestPairFunc func, gpointer data);
 
+/*
+ * Gives each bundle its true parent where the reference knows it and it is a candidate; the others keep
+ * what they have.
+ */
+void wp_nest_take_truth(WpNestProblem *problem);
+
 /* First answers (nesting-start.c). */
 typedef struct WpNestStart WpNestStart;
 
 /* (transfer full) Counts delays against the null. */
 WpNestStart *wp_nest_start_new(WpNestProblem *problem);
 void wp_nest_start_free(WpNestStart *start);
+
+/* Learns the delays from the present answer, once and for all. */
+void wp_nest_start_know(WpNestStart *start);
 
 /*
  * Sets the parent of each bundle that has candidates, after ROUNDS of soft assignment of bundles FIRST to

@@ -236,11 +236,56 @@ write_calibration(const Page *page)
 		      error, auc, percent(coverage, accuracy->coverage));
 }
 
+static const char *const reference_names[WP_N_REFERENCES] = {
+	[WP_REFERENCE_LEARNED] = "learned from the truth",
+	[WP_REFERENCE_STARTED] = "started from the truth",
+};
+
+static void
+add_reference(WpTable *table, const WpAccuracyRow *row, const char *name)
+{
+	char buffer[WP_FORMAT_MAX];
+	wp_table_row(table, WP_TABLE_PLAIN);
+	wp_table_cell(table, percent(buffer, ratio(row->n_links_right, row->n_links)));
+	wp_table_cell(table, percent(buffer, ratio(row->n_traces_right, row->n_traces)));
+	wp_table_cell(table, percent(buffer, ratio(row->n_traces_scope, row->n_traces)));
+	wp_table_cell(table, percent(buffer, ratio(row->n_traces_exact, row->n_traces)));
+	wp_table_cell(table, name);
+}
+
+static void
+write_references(const Page *page, const WpAccuracy *const *references)
+{
+	static const char *const headings[] = { "links", "whole", "in scope", "exact" };
+	g_autoptr(WpTable) table = wp_table_new();
+	heading(page, "What the input allows: the same engine, told the truth");
+	for (gsize i = 0; i < G_N_ELEMENTS(headings); i++)
+		wp_table_column(table, headings[i], TRUE, 7);
+	wp_table_column(table, "engine", FALSE, 0);
+	add_reference(table, &page->accuracy->all, "told nothing: the accuracy above");
+	for (gsize i = 0; i < WP_N_REFERENCES; i++)
+		add_reference(table, &references[i]->all, reference_names[i]);
+	wp_table_write(table, page->style, 2, page->out);
+}
+
+static void
+write_title(const Page *page, const WpAccuracyTitle *title)
+{
+	g_autofree char *input = wp_escape_terminal(title->input, page->style->utf8);
+	g_autofree char *truth = wp_escape_terminal(title->truth, page->style->utf8);
+	wp_out_printf(page->out, "%s%s%s   calls %s%s, judged by %s\n", wp_style_bold(page->style),
+		      input, wp_style_off(page->style),
+		      title->engine ? "inferred by " : "as they stand there",
+		      title->engine ? title->engine : "", truth);
+}
+
 void
-wp_accuracy_write_text(const WpAccuracy *accuracy, const WpStyle *style, gboolean verbose,
+wp_accuracy_write_text(const WpAccuracyTitle *title, const WpAccuracy *accuracy,
+		       const WpAccuracyBeside *beside, const WpStyle *style, gboolean verbose,
 		       WpOut *out)
 {
 	Page page = { accuracy, style, verbose, out };
+	write_title(&page, title);
 	write_calls(&page);
 	write_classes(&page);
 	write_edges(&page);
@@ -248,6 +293,8 @@ wp_accuracy_write_text(const WpAccuracy *accuracy, const WpStyle *style, gboolea
 	write_top(&page);
 	write_selfs(&page);
 	write_calibration(&page);
+	if (beside->references)
+		write_references(&page, beside->references);
 }
 
 /* JSON */
@@ -345,13 +392,37 @@ json_selfs(WpJson *json, const WpAccuracy *accuracy)
 	wp_json_close(json, ']');
 }
 
+static void
+json_references(WpJson *json, const WpAccuracy *const *references)
+{
+	static const char *const keys[WP_N_REFERENCES] = {
+		[WP_REFERENCE_LEARNED] = "learned",
+		[WP_REFERENCE_STARTED] = "started",
+	};
+	wp_json_open(json, "reference", '{');
+	for (gsize i = 0; i < WP_N_REFERENCES; i++) {
+		wp_json_open(json, keys[i], '{');
+		json_row(json, "all", &references[i]->all);
+		wp_json_open(json, "classes", '[');
+		for (guint32 k = 0; k < WP_ACCURACY_N_CLASSES; k++)
+			json_row(json, NULL, &references[i]->classes[k]);
+		wp_json_close(json, ']');
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, '}');
+}
+
 void
-wp_accuracy_write_json(const WpAccuracy *accuracy, WpOut *out)
+wp_accuracy_write_json(const WpAccuracyTitle *title, const WpAccuracy *accuracy,
+		       const WpAccuracyBeside *beside, WpOut *out)
 {
 	WpJson json = { .out = out };
 	wp_json_open(&json, NULL, '{');
 	wp_json_text(&json, "schema", "wirepath.accuracy/1");
 	wp_json_text(&json, "program", PACKAGE_STRING);
+	wp_json_text(&json, "input", title->input);
+	wp_json_text(&json, "engine", title->engine);
+	wp_json_text(&json, "truth", title->truth);
 	json_calls(&json, accuracy);
 	json_count(&json, "patterns", &accuracy->patterns);
 	json_count(&json, "instances", &accuracy->instances);
@@ -366,5 +437,7 @@ wp_accuracy_write_json(const WpAccuracy *accuracy, WpOut *out)
 		wp_json_number(&json, "auc", accuracy->auc, 6);
 		wp_json_number(&json, "coverage_at_99", accuracy->coverage, 6);
 	}
+	if (beside->references)
+		json_references(&json, beside->references);
 	wp_json_close(&json, '}');
 }

@@ -312,6 +312,17 @@ wp_analysis_new(const WpTrace *trace, const WpAnalysisOptions *options, gboolean
 	return analysis;
 }
 
+WpLinks *
+wp_analysis_reference(const WpAnalysis *analysis, const WpAnalysisOptions *options,
+		      const WpReference *reference, GError **error)
+{
+	const WpEngine *engine = analysis->engine;
+	if (!engine->run_reference)
+		return NULL;
+	return engine->run_reference(analysis->resolved, engine_options(options, engine), reference,
+				     wp_interrupt_came, error);
+}
+
 void
 wp_analysis_free(WpAnalysis *analysis)
 {

@@ -53,6 +53,13 @@ WpAnalysis *wp_analysis_new(const WpTrace *trace, const WpAnalysisOptions *optio
 			    GError **error);
 void wp_analysis_free(WpAnalysis *analysis);
 
+/*
+ * (transfer full) The links that the engine of ANALYSIS would have found, knowing REFERENCE; NULL without
+ * an error where it learns nothing.
+ */
+WpLinks *wp_analysis_reference(const WpAnalysis *analysis, const WpAnalysisOptions *options,
+			       const WpReference *reference, GError **error);
+
 /* FALSE where the options can be seen to be wrong without any input. */
 gboolean wp_analysis_check(const WpAnalysisOptions *options, GError **error);
 

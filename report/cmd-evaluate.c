@@ -7,6 +7,7 @@
 #include "report/analysis.h"
 #include "report/command.h"
 #include "report/error.h"
+#include "report/interrupt.h"
 #include "report/load.h"
 
 /* Enough of a file to tell a CSV of calls. */
@@ -19,7 +20,15 @@ typedef struct {
 	const char *output;
 	int format;
 	gint64 tolerance_ns;
+	gboolean reference;
 } EvaluateOptions;
+
+/* What was inferred, and how right that is. */
+typedef struct {
+	WpFound *found;
+	const char *engine;                      /* NULL: the calls of a file */
+	WpAccuracy *references[WP_N_REFERENCES]; /* NULL: not asked for */
+} Inferred;
 
 static const char *const formats[] = { "auto", "text", "json", NULL };
 
@@ -39,6 +48,11 @@ static const WpOption evaluate_table[] = {
 	  .minimum = 0,
 	  .maximum = 60e9,
 	  .help = "greatest difference of times that still match (1ms)" },
+	{ .name = "reference",
+	  .kind = WP_OPT_FLAG,
+	  AT(reference),
+	  .help = "also how right the engine were if it knew the truth to learn\n"
+		  "from, and to start from: what its input allows" },
 	{ .name = "output",
 	  .short_name = 'o',
 	  .kind = WP_OPT_TEXT,
@@ -85,29 +99,109 @@ is_calls_file(const char *path)
 	return length > 0 && wp_found_is_calls(head, (gsize)length);
 }
 
+static WpAccuracy *
+measure(const EvaluateOptions *options, const WpTruth *truth, const WpFound *found)
+{
+	WpAccuracyOptions accuracy;
+	wp_accuracy_options_init(&accuracy);
+	accuracy.tolerance_ns = options->tolerance_ns;
+	return wp_accuracy_measure(truth, found, &accuracy);
+}
+
+/* What the engine would find if it knew the truth. */
+static gboolean
+run_references(const EvaluateOptions *options, const WpTruth *truth, const WpAnalysis *analysis,
+	       Inferred *out, GError **error)
+{
+	g_autofree guint32 *parents =
+		wp_truth_parents(truth, analysis->resolved, options->tolerance_ns);
+	for (gint i = 0; i < WP_N_REFERENCES; i++) {
+		WpReference reference = { (WpReferenceKind)i, parents };
+		g_autoptr(GError) problem = NULL;
+		g_autoptr(WpLinks) links =
+			wp_analysis_reference(analysis, &options->analysis, &reference, &problem);
+		if (problem) {
+			g_propagate_error(error, g_steal_pointer(&problem));
+			return FALSE;
+		}
+		if (!links) {
+			g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+				    "evaluate: --reference: the engine %s learns nothing",
+				    analysis->engine->name);
+			return FALSE;
+		}
+		if (wp_interrupt_came())
+			break; /* told the truth or not, half of it says nothing */
+		g_autoptr(WpFound) found = wp_found_new(analysis->resolved, links);
+		out->references[i] = measure(options, truth, found);
+	}
+	return TRUE;
+}
+
 /* Infers from captures and traces. OUT_STATUS: of the loading. */
-static WpFound *
-infer_calls(WpInvocation *invocation, const EvaluateOptions *options, int *out_status,
-	    GError **error)
+static gboolean
+infer_calls(WpInvocation *invocation, const EvaluateOptions *options, const WpTruth *truth,
+	    Inferred *out, int *out_status, GError **error)
 {
 	g_auto(WpLoadOutcome) outcome = { 0 };
 	g_autoptr(WpTrace) trace = wp_load_trace(invocation, &options->load, &outcome, error);
 	if (!trace)
-		return NULL;
+		return FALSE;
 	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options->analysis, FALSE,
 							 invocation->progress, &outcome, error);
 	if (!analysis)
-		return NULL;
+		return FALSE;
+	out->engine = analysis->engine->name;
 	*out_status = wp_load_status(invocation, &options->load, &outcome, wp_trace_counters(trace),
 				     error);
 	if (*out_status < 0)
-		return NULL;
-	return wp_found_new(analysis->resolved, analysis->links);
+		return FALSE;
+	out->found = wp_found_new(analysis->resolved, analysis->links);
+	return !options->reference || run_references(options, truth, analysis, out, error);
+}
+
+/* Takes the calls from a CSV file where the only operand is one, else infers them. */
+static gboolean
+find_calls(WpInvocation *invocation, const EvaluateOptions *options, const WpTruth *truth,
+	   Inferred *out, int *out_status, GError **error)
+{
+	if (invocation->n_operands != 1 || !is_calls_file(invocation->operands[0]))
+		return infer_calls(invocation, options, truth, out, out_status, error);
+	if (options->reference) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "evaluate: --reference needs a capture or a trace, not inferred calls");
+		return FALSE;
+	}
+	out->found = wp_found_read(invocation->operands[0], error);
+	return out->found != NULL;
+}
+
+static void
+clear_inferred(Inferred *inferred)
+{
+	wp_found_free(inferred->found);
+	for (gint i = 0; i < WP_N_REFERENCES; i++)
+		wp_accuracy_free(inferred->references[i]);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Inferred, clear_inferred)
+
+/* (transfer full) The inputs, without their folders, so that results repeat. */
+static char *
+names_of(const WpInvocation *invocation)
+{
+	GString *names = g_string_new(NULL);
+	for (guint i = 0; i < invocation->n_operands; i++) {
+		g_autofree char *name = g_path_get_basename(invocation->operands[i]);
+		g_string_append_printf(names, "%s%s", i ? ", " : "",
+				       strcmp(name, "-") == 0 ? "standard input" : name);
+	}
+	return g_string_free(names, FALSE);
 }
 
 static gboolean
 write_page(const WpInvocation *invocation, const EvaluateOptions *options,
-	   const WpAccuracy *accuracy, GError **error)
+	   const WpAccuracy *accuracy, const Inferred *inferred, GError **error)
 {
 	const char *path = options->output ? options->output : "-";
 	gboolean as_json = options->format ? strcmp(formats[options->format], "json") == 0
@@ -118,10 +212,20 @@ write_page(const WpInvocation *invocation, const EvaluateOptions *options,
 	if (!out)
 		return FALSE;
 	WpStyle style = wp_style_for(strcmp(path, "-") == 0, invocation->color);
+	const gboolean has_references =
+		options->reference && inferred->references[WP_N_REFERENCES - 1];
+	const WpAccuracyBeside beside = {
+		.references =
+			has_references ? (const WpAccuracy *const *)inferred->references : NULL,
+	};
+	g_autofree char *input = names_of(invocation);
+	g_autofree char *truth = g_path_get_basename(options->truth);
+	const WpAccuracyTitle title = { input, inferred->engine, truth };
 	if (as_json)
-		wp_accuracy_write_json(accuracy, out);
+		wp_accuracy_write_json(&title, accuracy, &beside, out);
 	else
-		wp_accuracy_write_text(accuracy, &style, invocation->verbosity > 0, out);
+		wp_accuracy_write_text(&title, accuracy, &beside, &style, invocation->verbosity > 0,
+				       out);
 	return wp_out_close(out, error);
 }
 
@@ -146,16 +250,11 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	g_autoptr(WpTruth) truth = wp_truth_read(options->truth, error);
 	if (!truth)
 		return -1;
-	gboolean is_calls = invocation->n_operands == 1 && is_calls_file(invocation->operands[0]);
-	g_autoptr(WpFound) found = is_calls ? wp_found_read(invocation->operands[0], error)
-					    : infer_calls(invocation, options, &status, error);
-	if (!found)
+	g_auto(Inferred) inferred = { 0 };
+	if (!find_calls(invocation, options, truth, &inferred, &status, error))
 		return -1;
-	WpAccuracyOptions accuracy_options;
-	wp_accuracy_options_init(&accuracy_options);
-	accuracy_options.tolerance_ns = options->tolerance_ns;
-	g_autoptr(WpAccuracy) accuracy = wp_accuracy_measure(truth, found, &accuracy_options);
-	return write_page(invocation, options, accuracy, error) ? status : -1;
+	g_autoptr(WpAccuracy) accuracy = measure(options, truth, inferred.found);
+	return write_page(invocation, options, accuracy, &inferred, error) ? status : -1;
 }
 
 const WpCommand wp_command_evaluate = {

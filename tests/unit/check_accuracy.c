@@ -353,5 +353,20 @@ START_TEST(compressed)
 }
 END_TEST
 
+/* True parents of spans; a root and a call that the truth does not know have none. */
+START_TEST(true_parents)
+{
+	static const char text[] = "call_id,parent_id\n1,\n2,1\n3,2\n5,4\n6,1\n";
+	g_autoptr(WpTree) tree = wp_tree_new("a>b[0-100](c[10-50](d[20-30])) a>b[0-90](c[60-70])");
+	static const guint64 expected[] = { 0, 0, 1, 2, 0, 0 };
+	g_autoptr(WpTruth) truth = truth_of(text, NULL);
+	g_autofree guint32 *parents = wp_truth_parents(truth, tree->resolved, 0);
+	for (guint64 id = 1; id < G_N_ELEMENTS(expected); id++) {
+		guint32 span = expected[id] ? wp_tree_span(tree, expected[id]) : WP_NO_SPAN;
+		ck_assert_uint_eq(parents[wp_tree_span(tree, id)], span);
+	}
+}
+END_TEST
+
 WP_SUITE("accuracy", example_of_the_paper, matching, clocks, setup_is_taken_out, span_sets, scope,
-	 top_n, broken_truth, nothing, files_that_make_no_sense, compressed)
+	 top_n, broken_truth, nothing, files_that_make_no_sense, compressed, true_parents)
