@@ -27,6 +27,7 @@ typedef struct {
 	WpPaths *paths;
 	GArray *forms;  /* Form */
 	GArray *pool;   /* guint32: forms of children */
+	GArray *pairs;  /* guint64: scratch, two forms to compare */
 	guint32 *slots; /* form + 1; 0 = free */
 	gsize n_slots;  /* a power of two */
 } Builder;
@@ -114,22 +115,62 @@ compare_numbers(guint32 a, guint32 b)
 	return a < b ? -1 : a > b;
 }
 
-/* Order of siblings that overlap: by node, label, form, call. */
+static int
+compare_ranks(const guint32 *ranks, guint32 a, guint32 b)
+{
+	return ranks ? compare_numbers(ranks[a], ranks[b]) : compare_numbers(a, b);
+}
+
+static void
+push_pair(GArray *pairs, guint32 left, guint32 right)
+{
+	guint64 pair = (guint64)left << 32 | right;
+	if (left != right)
+		g_array_append_val(pairs, pair);
+}
+
+/*
+ * Order of two forms by their trees in pre-order: node, label, number of children. Their numbers say
+ * nothing, as they depend on what else is in the trace.
+ */
+static int
+compare_forms(const Builder *builder, guint32 left, guint32 right)
+{
+	GArray *pairs = builder->pairs; /* a stack, as trees may be deep */
+	int order = 0;
+
+	g_array_set_size(pairs, 0);
+	push_pair(pairs, left, right);
+	while (order == 0 && pairs->len) {
+		guint64 pair = g_array_index(pairs, guint64, pairs->len - 1);
+		const Form *a = &g_array_index(builder->forms, Form, pair >> 32);
+		const Form *b = &g_array_index(builder->forms, Form, pair & G_MAXUINT32);
+		g_array_set_size(pairs, pairs->len - 1);
+		order = compare_ranks(builder->node_ranks, a->node, b->node);
+		if (order == 0)
+			order = compare_ranks(builder->label_ranks, a->label, b->label);
+		if (order == 0)
+			order = compare_numbers(a->n_children, b->n_children);
+		for (guint32 i = a->n_children; order == 0 && i-- > 0;)
+			push_pair(pairs, form_children(builder, a)[i],
+				  form_children(builder, b)[i]);
+	}
+	return order;
+}
+
+/* Order of siblings that overlap: by node, label, what hangs below them, call. */
 static int
 compare_siblings(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const Builder *builder = data;
 	guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
 	const WpSpan *left = &builder->spans->spans[i], *right = &builder->spans->spans[j];
-	const guint32 *nodes = builder->node_ranks, *labels = builder->label_ranks;
-	int order = nodes ? compare_numbers(nodes[left->callee], nodes[right->callee])
-			  : compare_numbers(left->callee, right->callee);
+	int order = compare_ranks(builder->node_ranks, left->callee, right->callee);
 
 	if (order == 0)
-		order = labels ? compare_numbers(labels[left->label], labels[right->label])
-			       : compare_numbers(left->label, right->label);
+		order = compare_ranks(builder->label_ranks, left->label, right->label);
 	if (order == 0)
-		order = compare_numbers(builder->paths->forms[i], builder->paths->forms[j]);
+		order = compare_forms(builder, builder->paths->forms[i], builder->paths->forms[j]);
 	return order ? order : compare_numbers(i, j);
 }
 
@@ -150,6 +191,8 @@ order_siblings(Builder *builder, guint32 *children, guint32 n)
 				break;
 			until = MAX(until, wp_span_end_ns(&spans[children[end]]));
 		}
+		for (guint32 i = begin; end - begin > 1 && i < end; i++)
+			builder->paths->overlaps[children[i]] = 1;
 		if (end - begin > 1)
 			g_qsort_with_data(children + begin, (gint)(end - begin), sizeof *children,
 					  compare_siblings, builder);
@@ -251,6 +294,7 @@ wp_paths_new(const WpSpans *spans, const WpLinks *links, const guint32 *node_ran
 		.paths = paths,
 		.forms = g_array_new(FALSE, FALSE, sizeof(Form)),
 		.pool = g_array_new(FALSE, FALSE, sizeof(guint32)),
+		.pairs = g_array_new(FALSE, FALSE, sizeof(guint64)),
 		.slots = g_new0(guint32, FIRST_SLOTS),
 		.n_slots = FIRST_SLOTS,
 	};
@@ -258,6 +302,7 @@ wp_paths_new(const WpSpans *spans, const WpLinks *links, const guint32 *node_ran
 	g_assert(links->n == spans->n);
 	paths->n = spans->n;
 	paths->self_ns = g_new0(gint64, paths->n);
+	paths->overlaps = g_new0(guint8, paths->n);
 	paths->child_at = g_new0(guint32, paths->n + 1);
 	paths->forms = g_new(guint32, paths->n);
 	for (guint32 i = 0; i < paths->n; i++)
@@ -267,6 +312,7 @@ wp_paths_new(const WpSpans *spans, const WpLinks *links, const guint32 *node_ran
 	build_forms(&builder);
 	g_array_unref(builder.forms);
 	g_array_unref(builder.pool);
+	g_array_unref(builder.pairs);
 	g_free(builder.slots);
 	return paths;
 }
@@ -278,6 +324,7 @@ wp_paths_free(WpPaths *paths)
 		return;
 	g_free(paths->forms);
 	g_free(paths->self_ns);
+	g_free(paths->overlaps);
 	g_free(paths->child_at);
 	g_free(paths->children);
 	g_free(paths->roots);

@@ -27,6 +27,7 @@ typedef struct {
 	guint32 n;         /* spans; the arrays below have an entry for each */
 	guint32 *forms;    /* WP_NO_FORM: not on any path */
 	gint64 *self_ns;   /* self time; 0 without a return */
+	guint8 *overlaps;  /* 1: in time with a sibling, directly or through others */
 	guint32 *child_at; /* [n + 1]: children of span i are children[child_at[i]..] */
 	guint32 *children; /* spans, in canonical order */
 	guint32 n_roots;

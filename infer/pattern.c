@@ -142,6 +142,8 @@ draft_add(Draft *draft, const Builder *builder, guint32 place, guint32 number, c
 	}
 	if (parent)
 		wp_delay_add(node->call_delay, span->call_ns - parent->call_ns);
+	node->n_messages += span->kind == WP_KIND_MESSAGE;
+	node->n_parallel += builder->paths->overlaps[number];
 	node->errors += is_error(span);
 	node->bytes_call += record_bytes(builder, span->call_record);
 	node->bytes_return += record_bytes(builder, span->return_record);

@@ -9,7 +9,7 @@
  * and calls whose parent was not seen, or not found in time, begin no path; they are counted. (A request without a return has
  * no latency: it would only dilute the pattern.)
  *
- * Words (DESIGN 2): latency = length of the span, children included; self time = part of the span
+ * Words: latency = length of the span, children included; self time = part of the span
  * covered by none of its children; call delay = call into the parent to call into this node.
  */
 #ifndef WP_INFER_PATTERN_H
@@ -38,6 +38,8 @@ typedef struct {
 	guint32 protocol;   /* string, 0 = none */
 	guint32 parent;     /* index in the pattern; G_MAXUINT32 for the root */
 	guint32 depth;      /* root 0 */
+	guint64 n_messages; /* instances that are one-way; the others are calls */
+	guint64 n_parallel; /* instances that overlap a sibling in time */
 	guint64 errors;     /* instances whose status is error, reset or timeout */
 	guint64 bytes_call; /* sum over instances, unknown sizes as 0 */
 	guint64 bytes_return;

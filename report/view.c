@@ -105,6 +105,7 @@ static void
 fill_node(const Maker *maker, const WpPattern *pattern, const WpPatternNode *from, guint32 n,
 	  WpViewNode *to)
 {
+	guint64 n_parallel = 0;
 	to->node = node_name(maker, from->node);
 	to->label = text_of(maker, from->label);
 	to->protocol = text_of(maker, from->protocol);
@@ -115,10 +116,13 @@ fill_node(const Maker *maker, const WpPattern *pattern, const WpPatternNode *fro
 	to->waits = from->waits;
 	for (guint32 i = 0; i < n; i++) {
 		to->errors += from[i].errors;
+		to->n_messages += from[i].n_messages;
+		n_parallel += from[i].n_parallel;
 		to->bytes_call += from[i].bytes_call;
 		to->bytes_return += from[i].bytes_return;
 		to->probability = MIN(to->probability, from[i].probability);
 	}
+	to->is_parallel = n_parallel * 2 > to->count;
 	to->latency = times_of_run(from, n, offsetof(WpPatternNode, latency));
 	to->self = times_of_run(from, n, offsetof(WpPatternNode, self_time));
 	to->server = times_of_run(from, n, offsetof(WpPatternNode, server_time));

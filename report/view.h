@@ -34,14 +34,16 @@ typedef struct {
 	const char *protocol;
 	guint32 parent; /* in the pattern, or WP_VIEW_NONE */
 	guint32 depth;
-	gboolean is_last; /* of its parent's children */
-	guint32 repeat;   /* equal calls one after the other, shown as one; else 1 */
-	guint64 count;    /* instances of the pattern, times repeat */
+	gboolean is_last;   /* of its parent's children */
+	guint32 repeat;     /* equal calls one after the other, shown as one; else 1 */
+	guint64 count;      /* instances of the pattern, times repeat */
+	guint64 n_messages; /* of these, one-way; the others are calls */
 	guint64 errors;
 	guint64 bytes_call;
 	guint64 bytes_return;
 	double probability; /* of the link to its parent; negative = the engine has none */
 	gboolean waits;
+	gboolean is_parallel; /* most instances overlap a sibling in time */
 	gboolean is_hottest;  /* most self time of its pattern */
 	double latency_share; /* latency, of the time of all requests */
 	double self_share;    /* self time, of all self time in the pattern */

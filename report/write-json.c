@@ -41,6 +41,8 @@ write_node(WpJson *json, const WpViewNode *node)
 	wp_json_uint(json, "depth", node->depth);
 	wp_json_uint(json, "repeat", node->repeat);
 	wp_json_uint(json, "count", node->count);
+	wp_json_uint(json, "one_way", node->n_messages);
+	wp_json_bool(json, "parallel", node->is_parallel);
 	wp_json_uint(json, "errors", node->errors);
 	wp_json_uint(json, "bytes_call", node->bytes_call);
 	wp_json_uint(json, "bytes_return", node->bytes_return);

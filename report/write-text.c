@@ -390,21 +390,35 @@ write_totals(const Text *text)
 
 /* Patterns. */
 
-/* The lines of the tree before node I: "|  `- ". */
+const char *
+wp_text_branch(gboolean utf8, gboolean is_own, gboolean is_last, gboolean is_parallel)
+{
+	static const char *const parts[2][6] = {
+		{ "|  ", "   ", "|- ", "`- ", "|= ", "`= " },
+		{ "\342\224\202  ", "   ", "\342\224\234\342\224\200 ", "\342\224\224\342\224\200 ",
+		  "\342\225\236\342\225\220 ", "\342\225\230\342\225\220 " },
+	};
+	int kind = !is_own ? 0 : is_parallel ? 4 : 2;
+	return parts[utf8 != 0][kind + (is_last != 0)];
+}
+
+/* The lines of the tree before node I: "|  `- "; "`= " where it overlaps a sibling. */
 static void
 draw_branch(const Text *text, const WpViewPattern *pattern, guint32 i, GString *out)
 {
-	static const char *const ascii[] = { "|  ", "   ", "|- ", "`- " };
-	static const char *const unicode[] = { "\342\224\202  ", "   ", "\342\224\234\342\224\200 ",
-					       "\342\224\224\342\224\200 " };
-	const char *const *parts = text->page->style.utf8 ? unicode : ascii;
-	g_autoptr(GPtrArray) way = g_ptr_array_new();
 	for (guint32 at = i; at != WP_VIEW_NONE && at != 0; at = pattern->nodes[at].parent)
-		g_ptr_array_add(way, (gpointer)&pattern->nodes[at]);
-	for (guint k = way->len; k-- > 0;) {
-		const WpViewNode *node = way->pdata[k];
-		g_string_append(out, parts[(k == 0) * 2 + node->is_last]);
-	}
+		g_string_prepend(out, wp_text_branch(text->page->style.utf8, at == i,
+						     pattern->nodes[at].is_last,
+						     pattern->nodes[at].is_parallel));
+}
+
+/* Why a node has no latency; NULL where it has one. */
+static const char *
+no_latency(const WpViewNode *node)
+{
+	if (node->latency.count)
+		return NULL;
+	return node->n_messages ? "one-way" : "open";
 }
 
 static char *
@@ -430,6 +444,13 @@ describe_node(const Text *text, const WpViewPattern *pattern, guint32 i)
 	return g_string_free(words, FALSE);
 }
 
+static const char *
+format_cell(const WpColumn *column, const WpViewNode *node, char *buffer)
+{
+	const char *why = strcmp(column->name, "mean") == 0 ? no_latency(node) : NULL;
+	return why ? why : wp_column_format(column, node, buffer);
+}
+
 static void
 write_tree(const Text *text, const WpViewPattern *pattern, const WpColumnSet *columns)
 {
@@ -445,7 +466,7 @@ write_tree(const Text *text, const WpViewPattern *pattern, const WpColumnSet *co
 		g_autofree char *path = describe_node(text, pattern, i);
 		wp_table_row(table, node->is_hottest ? WP_TABLE_HOT : WP_TABLE_PLAIN);
 		for (guint c = 0; c < columns->n; c++)
-			wp_table_cell(table, wp_column_format(columns->columns[c], node, buffer));
+			wp_table_cell(table, format_cell(columns->columns[c], node, buffer));
 		wp_table_cell(table, path);
 	}
 	wp_table_write(table, &text->page->style, 2, text->out);
@@ -493,16 +514,41 @@ write_pattern(const Text *text, const WpViewPattern *pattern, const WpColumnSet 
 	write_tree(text, pattern, columns);
 }
 
-/* What the columns mean, once. */
+/* What stands in the trees of the first N patterns and is not explained by itself. */
 static void
-write_legend(const Text *text, guint left_out)
+explain_trees(const WpView *view, guint32 n, const WpStyle *style, GString *words)
 {
-	wp_text_paragraph(
-		text->page,
+	gboolean has_repeat = FALSE, has_parallel = FALSE, has_message = FALSE, has_open = FALSE;
+	for (guint32 i = 0; i < n; i++)
+		for (guint32 k = 0; k < view->patterns[i].n_nodes; k++) {
+			const WpViewNode *node = &view->patterns[i].nodes[k];
+			has_repeat |= node->repeat > 1;
+			has_parallel |= node->is_parallel;
+			has_message |= !node->latency.count && node->n_messages;
+			has_open |= !node->latency.count && !node->n_messages;
+		}
+	if (has_parallel)
+		g_string_append_printf(words, " %s: overlaps a call beside it.",
+				       style->utf8 ? "\342\225\236\342\225\220" : "|=");
+	if (has_repeat)
+		g_string_append(words, " x4: four equal calls in a row; self% is of all, "
+				       "times are of one.");
+	if (has_message)
+		g_string_append(words, " one-way: a message without an answer.");
+	if (has_open)
+		g_string_append(words, " open: no return was seen.");
+}
+
+/* What the columns mean, once; of N patterns. */
+static void
+write_legend(const Text *text, guint32 n, guint left_out)
+{
+	g_autoptr(GString) words = g_string_new(
 		"self = time in the node itself, while none of its calls is open; mean, p50, "
 		"... = latency, call to return; delay = call into the parent to this call. "
-		"> marks the node with most self time.",
-		2, text->out);
+		"> marks the node with most self time.");
+	explain_trees(text->view, n, &text->page->style, words);
+	wp_text_paragraph(text->page, words->str, 2, text->out);
 	if (left_out)
 		wp_out_printf(text->out,
 			      "  %u column%s not fit in %u; --columns +p99,+sd chooses, "
@@ -550,7 +596,7 @@ write_patterns(const Text *text)
 					  top, n, wp_format_share(share, covered))
 			: g_strdup_printf("Patterns: all %u", n);
 	wp_text_heading(text->page, heading, text->out);
-	write_legend(text, left_out);
+	write_legend(text, top, left_out);
 	for (guint32 i = 0; i < top; i++)
 		write_pattern(text, &view->patterns[i], &columns);
 }

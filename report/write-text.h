@@ -17,6 +17,9 @@ char *wp_text_when(gint64 begin_ns, gint64 end_ns);
 /* (transfer full) The names of inputs, safe. */
 char *wp_text_inputs(const WpPage *page, const char *const *inputs, guint n);
 
+/* A piece of the lines of a tree: before a node itself, or where a line passes it. */
+const char *wp_text_branch(gboolean utf8, gboolean is_own, gboolean is_last, gboolean is_parallel);
+
 /* Why there are no records. */
 const char *wp_text_no_records(gboolean is_selective, guint64 n_packets);
 

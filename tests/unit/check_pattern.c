@@ -69,6 +69,44 @@ START_TEST(canonical_order)
 }
 END_TEST
 
+/* Whatever stood in the capture before, siblings that differ only below stand in one order. */
+START_TEST(order_knows_no_numbers)
+{
+	static const char *const before[] = {
+		"",
+		"c>q[0-10] c>p[20-30]",
+		"c>p[0-10] c>q[20-30]",
+		"c>z[0-10](p[1-2]) c>z[20-30](q[21-22])",
+		"c>z[0-10](q[1-2]) c>z[20-30](p[21-22])",
+		"c>z[0-10](q[1-2],p[3-4]) c>z[20-30](q[21-22])",
+	};
+	static const struct {
+		const char *tree;
+		const char *pattern;
+	} rows[] = {
+		{ "c>w[100-200](z[110-130](p[111-112]),z[120-140](q[121-122]))",
+		  "1 c>w(z(p),z(q))" },
+		{ "c>w[100-200](z[110-130](q[111-112]),z[120-140](p[121-122]))",
+		  "1 c>w(z(p),z(q))" },
+		{ "c>w[100-200](z[110-130](p[111-112],q[113-114]),z[120-140](p[121-122]))",
+		  "1 c>w(z(p),z(p,q))" },
+		{ "c>w[100-200](z[110-130](p[111-120](q/b[112-113])),"
+		  "z[120-140](p[121-130](q/a[122-123])))",
+		  "1 c>w(z(p(q/a)),z(p(q/b)))" },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
+		for (gsize k = 0; k < G_N_ELEMENTS(before); k++) {
+			g_autofree char *text = g_strdup_printf("%s %s", before[k], rows[i].tree);
+			g_autoptr(WpTree) tree = wp_tree_new(text);
+			g_autoptr(WpLinks) links = wp_tree_links(tree);
+			g_autoptr(WpPatternSet) set = wp_patterns_new(tree->resolved, links);
+			g_autofree char *patterns = patterns_text(set, tree->resolved);
+			g_auto(GStrv) parts = g_strsplit(patterns, " | ", -1);
+			ck_assert_str_eq(parts[0], rows[i].pattern);
+		}
+}
+END_TEST
+
 /*
  *   client>web      [0-100]  [200-320]
  *            auth    10-20    230-240     call delay 10, 30
@@ -203,5 +241,5 @@ START_TEST(what_is_left_out_is_counted)
 }
 END_TEST
 
-WP_SUITE("pattern", canonical_order, times_of_each_node, exemplars, operations, background,
-	 what_is_left_out_is_counted)
+WP_SUITE("pattern", canonical_order, order_knows_no_numbers, times_of_each_node, exemplars,
+	 operations, background, what_is_left_out_is_counted)
