@@ -15,6 +15,7 @@
 
 #include "infer/evidence-kind.h"
 #include "infer/map.h"
+#include "infer/mend.h"
 #include "infer/nesting.h"
 #include "infer/parallel.h"
 
@@ -396,6 +397,8 @@ run_reference(const WpResolved *resolved, const void *given, const WpReference *
 	mark_others(&engine);
 	wp_links_cut_cycles(engine.links);
 	wp_links_mark_unseen(engine.links, resolved);
+	if (!options.no_mending)
+		wp_links_mend(engine.links, resolved, stop);
 	g_array_unref(engine.marks);
 	g_free(engine.solved);
 	g_free(engine.incoming.first);
@@ -418,6 +421,8 @@ static const WpEngineOption options[] = {
 	  "work may begin so long after the reply that caused it (default: learned)" },
 	{ "no-noise", WP_OPTION_FLAG, offsetof(WpNestingOptions, no_noise), 0, 1,
 	  "skip the noisy rounds: faster, a little less right at load" },
+	{ "no-mending", WP_OPTION_FLAG, offsetof(WpNestingOptions, no_mending), 0, 1,
+	  "do not look again at what makes rare paths" },
 	{ "evidence", WP_OPTION_LIST, offsetof(WpNestingOptions, evidence), 0, 0,
 	  "kinds of evidence beside time, \"tokens,sizes\", all or none;\nsee --list-evidence" },
 	{ "no-evidence", WP_OPTION_LIST, offsetof(WpNestingOptions, no_evidence), 0, 0,

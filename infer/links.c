@@ -19,6 +19,7 @@ wp_links_free(WpLinks *links)
 	if (!links)
 		return;
 	g_free(links->links);
+	g_free(links->path_odds);
 	g_free(links);
 }
 
@@ -165,4 +166,17 @@ wp_evidence_text(guint32 evidence, char *buffer, gsize size)
 			plus = "+";
 		}
 	return buffer;
+}
+
+double
+wp_links_mean_probability(const WpLinks *links)
+{
+	double sum = 0, n = 0;
+
+	for (guint32 i = 0; i < links->n; i++)
+		if (links->links[i].parent != WP_NO_SPAN && links->links[i].probability >= 0) {
+			sum += (double)links->links[i].probability;
+			n++;
+		}
+	return n > 0 ? sum / n : 1;
 }

@@ -23,6 +23,7 @@
 	X(TRANSACTION, "transaction", "its transaction lives inside one call")                     \
 	X(TOKENS, "tokens", "a value that both carry speaks for it")                               \
 	X(AFTER, "after", "begins or ends after the reply of its parent")                          \
+	X(PATH, "path", "with it two requests take frequent paths")                                \
 	X(UNSEEN, "unseen", "its parent may lie outside the capture")                              \
 	X(UNPAIRED, "unpaired", "no return, or one-way: not linked")                               \
 	X(STOPPED, "stopped", "inference was stopped before its parent was found")                 \
@@ -52,6 +53,7 @@ typedef struct {
 typedef struct {
 	WpLink *links;
 	guint32 n;
+	float *path_odds;  /* by span: of a root, how sure its path is; else -1; NULL = not known */
 } WpLinks;
 
 /* (transfer full) N links without parent, probability -1. */
@@ -76,6 +78,9 @@ void wp_links_mark_unseen(WpLinks *links, const WpResolved *resolved);
 /* "only+delay"; BUFFER of WP_EVIDENCE_TEXT_MAX bytes. */
 #define WP_EVIDENCE_TEXT_MAX 256
 const char *wp_evidence_text(guint32 evidence, char *buffer, gsize size);
+
+/* Of the parents of all spans that have one: the share of them that is expected to be right. */
+double wp_links_mean_probability(const WpLinks *links);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpLinks, wp_links_free)
 

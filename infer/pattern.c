@@ -24,11 +24,19 @@ static const char *const health_checks[] = {
 	"PING",
 };
 
+/*
+ * A pattern is what most answers that are about as likely agree on. Where its requests take other paths in
+ * more than half of them, link errors explain it.
+ */
+#define CERTAIN_ENOUGH 0.5
+
 /* What a pattern needs only while it is made. */
 typedef struct {
 	WpPattern pattern;
 	guint32 *n_probable; /* by node: instances whose link has a probability */
 	guint32 *n_waits;    /* by node: instances that wait */
+	guint64 n_judged;    /* instances of which it is known how sure their path is */
+	guint64 n_linked;    /* ... and all their links */
 } Draft;
 
 /* One instance of a pattern. */
@@ -154,6 +162,28 @@ draft_add(Draft *draft, const Builder *builder, guint32 place, guint32 number, c
 	draft->n_waits[place] += (span->marks & WP_MARK_WAIT) != 0;
 }
 
+/* Adds how sure the path of an instance is, and its links. */
+static void
+draft_add_odds(Draft *draft, const Builder *builder, const GArray *steps)
+{
+	const WpLinks *links = builder->links;
+	guint32 root = g_array_index(steps, WpPathStep, 0).span;
+	double product = 1;
+
+	if (links->path_odds && links->path_odds[root] >= 0) {
+		draft->pattern.path_odds += (double)links->path_odds[root];
+		draft->n_judged++;
+	}
+	for (guint32 i = 1; i < steps->len; i++) {
+		guint32 span = g_array_index(steps, WpPathStep, i).span;
+		if (links->links[span].probability < 0)
+			return;
+		product *= (double)links->links[span].probability;
+	}
+	draft->pattern.links_odds += product;
+	draft->n_linked++;
+}
+
 /* Adds each path to the pattern of its client and form. */
 static void
 gather_paths(Builder *builder)
@@ -175,6 +205,7 @@ gather_paths(Builder *builder)
 		}
 		Draft *draft = &g_array_index(builder->drafts, Draft, number);
 		draft->pattern.count++;
+		draft_add_odds(draft, builder, steps);
 		for (guint32 k = 0; k < steps->len; k++) {
 			const WpPathStep *step = &g_array_index(steps, WpPathStep, k);
 			const WpSpan *parent = NULL;
@@ -212,6 +243,9 @@ draft_finish(Draft *draft, const Builder *builder)
 		node->probability =
 			draft->n_probable[i] ? node->probability / draft->n_probable[i] : -1;
 	}
+	pattern->path_odds = draft->n_judged ? pattern->path_odds / (double)draft->n_judged : -1;
+	pattern->links_odds = draft->n_linked ? pattern->links_odds / (double)draft->n_linked : -1;
+	pattern->is_uncertain = draft->n_judged && pattern->path_odds < CERTAIN_ENOUGH;
 	pattern->total_ns = wp_delay_sum_ns(root->latency);
 	pattern->is_background = root->waits || is_health_check(wp_nodes_text(nodes, root->label));
 	g_clear_pointer(&draft->n_probable, g_free);

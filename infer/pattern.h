@@ -64,12 +64,21 @@ typedef struct {
 	guint32 client; /* node that sends the root call */
 	guint32 n_nodes;
 	WpPatternNode *nodes;
-	guint64 count;          /* instances */
+	guint64 count; /* instances */
+	/*
+	 * How sure it is that its requests take this path: share of answers drawn by chance in which they do,
+	 * mean over instances. And that every one of their calls is under the right parent: product over
+	 * links, mean over instances. Negative = not known.
+	 */
+	double path_odds;
+	double links_odds;
 	double total_ns;        /* sum of the root's latency */
 	guint32 operation;      /* index of its root operation */
 	guint32 n_exemplars;    /* WP_PATTERN_N_EXEMPLARS; the same span may stand for several */
 	WpExemplar *exemplars;  /* p50, p95, p99, slowest */
 	gboolean is_background; /* waits by design, health checks: shown apart, not ranked */
+	gboolean
+		is_uncertain; /* path_odds < 1/2: more often than not its requests take other paths */
 } WpPattern;
 
 /* Time of one node inside a root operation, over all its patterns. */

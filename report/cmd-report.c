@@ -10,13 +10,23 @@ typedef struct {
 	WpLoadOptions load;
 	WpAnalysisOptions analysis;
 	WpOutputOptions output;
+	gboolean unfolds;
 } ReportOptions;
+
+static const WpOption report_table[] = {
+	{ .name = "uncertain",
+	  .kind = WP_OPT_FLAG,
+	  .offset = offsetof(ReportOptions, unfolds),
+	  .help = "show patterns that are likely mistakes of inference, too" },
+	{ .name = NULL },
+};
 
 static void
 declare(WpOptions *parser, gpointer data)
 {
 	ReportOptions *options = data;
 	wp_output_declare(parser, &options->output, WP_WRITE_REPORT);
+	wp_options_add(parser, "", report_table, options);
 	wp_load_declare(parser, &options->load);
 	wp_analysis_declare(parser, &options->analysis, TRUE);
 }
@@ -41,6 +51,7 @@ write_pages(const WpInvocation *invocation, const ReportOptions *options, const 
 		.root = options->analysis.root,
 		.where = options->analysis.where,
 		.partial = wp_load_partial_reason(outcome),
+		.unfolds = options->unfolds,
 		.is_selective = wp_load_is_selective(&options->load),
 	};
 	g_autoptr(WpView) view = wp_view_new(analysis, &shown);

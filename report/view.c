@@ -29,6 +29,7 @@ typedef struct {
 	const WpPatternSet *set;
 	const WpNodes *nodes;
 	WpView *view;
+	gboolean unfolds;
 } Maker;
 
 static double
@@ -146,9 +147,6 @@ mark_nodes(WpViewPattern *pattern)
 		node->is_last = !has_later;
 		if (!node->waits && (!hottest || node->self.sum_ns > hottest->self.sum_ns))
 			hottest = node;
-		if (i && node->probability >= 0 &&
-		    (pattern->probability < 0 || node->probability < pattern->probability))
-			pattern->probability = node->probability;
 	}
 	if (hottest && hottest->self.sum_ns > 0)
 		hottest->is_hottest = TRUE;
@@ -205,10 +203,17 @@ fill_pattern(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 	to->is_background = from->is_background;
 	to->share = from->is_background ? 0 : share_of(from->total_ns, maker->set->total_ns);
 	to->operation = from->operation;
-	to->probability = -1;
+	to->path_odds = from->path_odds;
+	to->links_odds = from->links_odds;
 	fill_nodes(maker, from, to);
 	mark_nodes(to);
 	fill_examples(maker, from, to);
+}
+
+static gboolean
+is_folded(const Maker *maker, const WpPattern *pattern)
+{
+	return pattern->is_uncertain && !maker->unfolds;
 }
 
 /* Background ones go last, in their own order. */
@@ -220,12 +225,17 @@ fill_patterns(const Maker *maker)
 	view->patterns = g_new0(WpViewPattern, MAX(set->n_patterns, 1));
 	for (int background = 0; background <= 1; background++)
 		for (guint32 i = 0; i < set->n_patterns; i++) {
-			if (!set->patterns[i].is_background != !background)
+			const WpPattern *from = &set->patterns[i];
+			if (!from->is_background != !background)
 				continue;
+			*(background ? &view->n_background : &view->n_requests) += from->count;
+			if (is_folded(maker, from)) {
+				view->n_uncertain += from->count;
+				continue;
+			}
 			WpViewPattern *pattern = &view->patterns[view->n_patterns++];
-			fill_pattern(maker, &set->patterns[i], pattern);
+			fill_pattern(maker, from, pattern);
 			pattern->rank = view->n_patterns;
-			*(background ? &view->n_background : &view->n_requests) += pattern->count;
 		}
 }
 
@@ -263,6 +273,26 @@ fill_operation(const Maker *maker, const WpOperation *from, WpViewOperation *to)
 	}
 }
 
+/* The patterns of operation NUMBER that are folded, as one. */
+static void
+fill_uncertain(const Maker *maker, guint32 number, WpViewOperation *to)
+{
+	g_autoptr(WpDelay) latency = wp_delay_new();
+	WpViewUncertain *sum = &to->uncertain;
+	for (guint32 i = 0; i < maker->set->n_patterns; i++) {
+		const WpPattern *pattern = &maker->set->patterns[i];
+		if (pattern->operation != number || !is_folded(maker, pattern))
+			continue;
+		sum->n_patterns++;
+		sum->count += pattern->count;
+		sum->total_ns += pattern->total_ns;
+		wp_delay_merge(latency, pattern->nodes[0].latency);
+	}
+	to->n_patterns -= sum->n_patterns;
+	sum->share = to->is_background ? 0 : share_of(sum->total_ns, maker->set->total_ns);
+	sum->latency = times_of(latency);
+}
+
 static void
 fill_operations(const Maker *maker)
 {
@@ -274,8 +304,9 @@ fill_operations(const Maker *maker)
 		for (guint32 i = 0; i < set->n_operations; i++)
 			if (!set->operations[i].is_background == !background) {
 				places[i] = view->n_operations;
-				fill_operation(maker, &set->operations[i],
-					       &view->operations[view->n_operations++]);
+				WpViewOperation *to = &view->operations[view->n_operations++];
+				fill_operation(maker, &set->operations[i], to);
+				fill_uncertain(maker, i, to);
 			}
 	for (guint32 i = 0; i < view->n_patterns; i++)
 		view->patterns[i].operation = places[view->patterns[i].operation];
@@ -526,7 +557,8 @@ WpView *
 wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 {
 	WpView *view = g_new0(WpView, 1);
-	Maker maker = { analysis, analysis->patterns, wp_trace_nodes(analysis->trace), view };
+	Maker maker = { analysis, analysis->patterns, wp_trace_nodes(analysis->trace), view,
+			options->unfolds };
 	view->root = options->root;
 	view->where = options->where;
 	view->partial = options->partial;

@@ -71,8 +71,9 @@ typedef struct {
 	double total_ns;
 	double share; /* of the time of all requests */
 	gboolean is_background;
-	double probability; /* least of its links; negative = none */
-	guint32 operation;  /* in the view */
+	double path_odds;  /* that its requests take this path; negative = not known */
+	double links_odds; /* that all calls of one are under the right parent; likewise */
+	guint32 operation; /* in the view */
 	guint32 n_nodes;
 	WpViewNode *nodes;
 	guint32 n_examples;
@@ -89,6 +90,15 @@ typedef struct {
 	double share; /* of all self time there */
 } WpViewShare;
 
+/* Requests that more often than not take other paths than those found: patterns folded into one row. */
+typedef struct {
+	guint32 n_patterns;
+	guint64 count;
+	double total_ns;
+	double share; /* of the time of all requests */
+	WpViewTimes latency;
+} WpViewUncertain;
+
 /* All requests that begin with the same call. */
 typedef struct {
 	const char *client;
@@ -100,7 +110,8 @@ typedef struct {
 	double total_ns;
 	double share;
 	gboolean is_background;
-	guint32 n_patterns;
+	guint32 n_patterns; /* without those folded into the next */
+	WpViewUncertain uncertain;
 	WpViewTimes latency;
 	guint32 n_shares;
 	WpViewShare *shares; /* most self time first */
@@ -197,6 +208,7 @@ typedef struct {
 	/* Requests: not background. */
 	guint64 n_requests;
 	guint64 n_background;
+	guint64 n_uncertain; /* ... whose path is uncertain, of either */
 	double total_ns;
 	WpViewLinks links;
 
@@ -219,6 +231,7 @@ typedef struct {
 	const char *where;               /* --where */
 	const char *partial;             /* why the input was not read whole */
 	gboolean is_selective;           /* --from, --to or --filter were given */
+	gboolean unfolds;                /* uncertain patterns are shown like others */
 } WpViewOptions;
 
 struct WpCounters;

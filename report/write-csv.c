@@ -23,6 +23,7 @@ write_heading(WpOut *out)
 		g_autofree char *name = g_strdelimit(g_strdup(column->name), "-", '_');
 		wp_out_printf(out, ",%s%s", name, unit_suffix(column->kind));
 	}
+	wp_out_text(out, ",path_probability,links_probability");
 	wp_out_char(out, '\n');
 }
 
@@ -47,6 +48,16 @@ write_value(const WpColumn *column, const WpViewNode *node, WpOut *out)
 		    g_ascii_formatd(number, sizeof number, is_fraction ? "%.6f" : "%.0f", value));
 }
 
+/* Of the pattern; empty where it is not known. */
+static void
+write_odds(double odds, WpOut *out)
+{
+	char number[G_ASCII_DTOSTR_BUF_SIZE];
+	wp_out_char(out, ',');
+	if (odds >= 0)
+		wp_out_text(out, g_ascii_formatd(number, sizeof number, "%.6f", odds));
+}
+
 static void
 write_node(const WpViewPattern *pattern, guint32 i, WpOut *out)
 {
@@ -63,6 +74,8 @@ write_node(const WpViewPattern *pattern, guint32 i, WpOut *out)
 		      pattern->is_background != 0);
 	for (const WpColumn *column = wp_columns; column->name; column++)
 		write_value(column, node, out);
+	write_odds(pattern->path_odds, out);
+	write_odds(pattern->links_odds, out);
 	wp_out_char(out, '\n');
 }
 

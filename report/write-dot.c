@@ -16,6 +16,9 @@
 #define LINE_WIDTH 24
 #define MAX_LINES  2
 
+/* Patterns that are less sure have a dashed border. */
+#define SURE_PATH 0.95
+
 /* Columns of a node's name. */
 #define NAME_WIDTH 40
 
@@ -107,8 +110,11 @@ write_pattern(const WpViewPattern *pattern, WpOut *out)
 	add_name(client, pattern->client);
 	wp_format_count(count, pattern->count);
 	wp_format_time(total, pattern->total_ns);
+	gboolean is_unsure = pattern->path_odds >= 0 && pattern->path_odds < SURE_PATH;
 	wp_out_printf(out, "\n  subgraph cluster_%u {\n    label=\"#%u: %s of the time\";\n",
 		      pattern->rank, pattern->rank, wp_format_share(share, pattern->share));
+	if (is_unsure)
+		wp_out_text(out, "    style=dashed;\n");
 	wp_out_printf(out, "    c%u [label=\"%s\", color=gray50, fontcolor=gray30];\n",
 		      pattern->rank, client->str);
 	for (guint32 i = 0; i < pattern->n_nodes; i++)

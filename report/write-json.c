@@ -1,5 +1,5 @@
 /*
- * The view as JSON: schemas "wirepath.report/1" and "wirepath.inspect/1". Times are numbers of
+ * The view as JSON: schemas "wirepath.report/2" and "wirepath.inspect/1". Times are numbers of
  * nanoseconds; points in time are texts of nanoseconds since the epoch, as they are beyond what every
  * reader keeps exactly. Members may be added; none is removed or changes its meaning within a version.
  */
@@ -28,6 +28,15 @@ write_times(WpJson *json, const char *key, const WpViewTimes *times)
 }
 
 static void
+write_odds(WpJson *json, const char *key, double odds)
+{
+	if (odds >= 0)
+		wp_json_number(json, key, odds, 6);
+	else
+		wp_json_text(json, key, NULL);
+}
+
+static void
 write_node(WpJson *json, const WpViewNode *node)
 {
 	wp_json_open(json, NULL, '{');
@@ -46,10 +55,7 @@ write_node(WpJson *json, const WpViewNode *node)
 	wp_json_uint(json, "errors", node->errors);
 	wp_json_uint(json, "bytes_call", node->bytes_call);
 	wp_json_uint(json, "bytes_return", node->bytes_return);
-	if (node->probability >= 0)
-		wp_json_number(json, "probability", node->probability, 6);
-	else
-		wp_json_text(json, "probability", NULL);
+	write_odds(json, "probability", node->probability);
 	wp_json_bool(json, "waits", node->waits);
 	wp_json_number(json, "latency_share", node->latency_share, 6);
 	wp_json_number(json, "self_share", node->self_share, 6);
@@ -88,6 +94,8 @@ write_pattern(WpJson *json, const WpViewPattern *pattern)
 	wp_json_number(json, "total_ns", pattern->total_ns, 0);
 	wp_json_number(json, "share", pattern->share, 6);
 	wp_json_bool(json, "background", pattern->is_background);
+	write_odds(json, "path_probability", pattern->path_odds);
+	write_odds(json, "links_probability", pattern->links_odds);
 	wp_json_open(json, "nodes", '[');
 	for (guint32 i = 0; i < pattern->n_nodes; i++)
 		write_node(json, &pattern->nodes[i]);
@@ -131,6 +139,13 @@ write_operation(WpJson *json, const WpViewOperation *operation)
 	wp_json_number(json, "share", operation->share, 6);
 	wp_json_bool(json, "background", operation->is_background);
 	wp_json_uint(json, "patterns", operation->n_patterns);
+	wp_json_open(json, "uncertain", '{');
+	wp_json_uint(json, "patterns", operation->uncertain.n_patterns);
+	wp_json_uint(json, "count", operation->uncertain.count);
+	wp_json_number(json, "total_ns", operation->uncertain.total_ns, 0);
+	wp_json_number(json, "share", operation->uncertain.share, 6);
+	write_times(json, "latency", &operation->uncertain.latency);
+	wp_json_close(json, '}');
 	write_times(json, "latency", &operation->latency);
 	write_shares(json, "self", operation->shares, operation->n_shares, TRUE);
 	wp_json_close(json, '}');
@@ -216,7 +231,7 @@ write_links(WpJson *json, const WpViewLinks *links)
 static void
 write_facts(WpJson *json, const WpView *view)
 {
-	wp_json_text(json, "schema", "wirepath.report/1");
+	wp_json_text(json, "schema", "wirepath.report/2");
 	wp_json_text(json, "program", PACKAGE_STRING);
 	write_texts(json, "inputs", view->inputs, view->n_inputs);
 	write_settings(json, view->settings, view->n_settings);
@@ -231,6 +246,7 @@ write_facts(WpJson *json, const WpView *view)
 	wp_json_uint(json, "packets", view->n_packets);
 	wp_json_uint(json, "requests", view->n_requests);
 	wp_json_uint(json, "background_requests", view->n_background);
+	wp_json_uint(json, "uncertain_requests", view->n_uncertain);
 	wp_json_uint(json, "calls", view->n_calls);
 	wp_json_uint(json, "messages", view->n_messages);
 	wp_json_uint(json, "nodes", view->n_nodes);

@@ -28,6 +28,9 @@
 #define MIN_SHARE    0.01
 #define MIN_PATTERNS 3
 
+/* Patterns that are less sure say so. */
+#define SURE_PATH 0.95
+
 /* Columns of a node's name in a tree: the operation behind it wants to be seen as well. */
 #define MAX_NAME 24
 
@@ -509,6 +512,8 @@ write_pattern(const Text *text, const WpViewPattern *pattern, const WpColumnSet 
 		      wp_format_time(p95, root->latency.p95_ns));
 	if (pattern->errors)
 		wp_out_printf(text->out, ", %s failed", wp_format_count(count, pattern->errors));
+	if (pattern->path_odds >= 0 && pattern->path_odds < SURE_PATH)
+		wp_out_printf(text->out, ", %s sure", wp_format_share(share, pattern->path_odds));
 	wp_out_char(text->out, '\n');
 	write_slowest(text, pattern);
 	write_tree(text, pattern, columns);
@@ -599,6 +604,15 @@ write_patterns(const Text *text)
 	write_legend(text, top, left_out);
 	for (guint32 i = 0; i < top; i++)
 		write_pattern(text, &view->patterns[i], &columns);
+	if (view->n_uncertain) {
+		g_autofree char *requests = count_of(view->n_uncertain, "request");
+		g_autofree char *words = g_strdup_printf(
+			"The paths of %s are uncertain: they more often take others than those "
+			"found, so these are no patterns here (--uncertain shows them).",
+			requests);
+		wp_out_char(text->out, '\n');
+		wp_text_paragraph(text->page, words, 2, text->out);
+	}
 }
 
 static void

@@ -86,6 +86,23 @@ START_TEST(parents_outside_the_capture)
 }
 END_TEST
 
+/* Roots and links without odds do not count. */
+START_TEST(mean_probability)
+{
+	static const struct {
+		guint32 parent;
+		float probability;
+	} rows[] = { { WP_NO_SPAN, 1 }, { 0, .5f }, { 0, -1 }, { 1, 1 } };
+	g_autoptr(WpLinks) links = wp_links_new(G_N_ELEMENTS(rows));
+	ck_assert_double_eq(wp_links_mean_probability(links), 1); /* of none */
+	for (guint32 i = 0; i < G_N_ELEMENTS(rows); i++) {
+		links->links[i].parent = rows[i].parent;
+		links->links[i].probability = rows[i].probability;
+	}
+	ck_assert_double_eq(wp_links_mean_probability(links), .75);
+}
+END_TEST
+
 START_TEST(map_counts_and_grows)
 {
 	g_autoptr(WpMap) map = wp_map_new();
@@ -101,4 +118,4 @@ START_TEST(map_counts_and_grows)
 END_TEST
 
 WP_SUITE("links", cycles_are_cut_at_their_earliest_span, evidence_as_words,
-	 parents_outside_the_capture, map_counts_and_grows)
+	 parents_outside_the_capture, mean_probability, map_counts_and_grows)

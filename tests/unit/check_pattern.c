@@ -1,6 +1,7 @@
 /* Patterns: what is counted where, and in which order. */
 #include "infer/pattern.h"
 
+#include "infer/engine-nesting.h"
 #include "tests/support/suite.h"
 #include "tests/support/tree.h"
 
@@ -198,6 +199,56 @@ START_TEST(operations)
 END_TEST
 
 /* Waiting by design and health checks stand apart. */
+/* A pattern is uncertain by the paths of its requests alone: rare it may be, and its links in doubt. */
+START_TEST(odds_of_a_pattern)
+{
+	static const struct {
+		float paths[2], links[2]; /* of the two requests of c>w(a) */
+		double path_odds, links_odds;
+		gboolean is_uncertain;
+	} rows[] = {
+		{ { 1, 1 }, { 1, 1 }, 1, 1, FALSE },
+		{ { 0.2f, 0.6f }, { 1, 1 }, 0.4, 1, TRUE },
+		{ { 0.4f, 0.6f }, { 1, 1 }, 0.5, 1, FALSE },
+		{ { 1, 1 }, { 0.1f, 0.3f }, 1, 0.2, FALSE },
+		{ { -1, 0.3f }, { -1, 0.3f }, 0.3, 0.3, TRUE },
+		{ { -1, -1 }, { -1, -1 }, -1, -1, FALSE },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpTree) tree =
+			wp_tree_new("c>w[0-100](a[10-20]) c>w[200-300](a[210-220])");
+		g_autoptr(WpLinks) links = wp_tree_links(tree);
+		links->path_odds = g_new0(float, links->n);
+		for (guint k = 0; k < 2; k++) {
+			links->path_odds[wp_tree_span(tree, 2 * k + 1)] = rows[i].paths[k];
+			links->links[wp_tree_span(tree, 2 * k + 2)].probability = rows[i].links[k];
+		}
+		g_autoptr(WpPatternSet) set = wp_patterns_new(tree->resolved, links);
+		ck_assert_uint_eq(set->n_patterns, 1);
+		ck_assert_double_eq_tol(set->patterns[0].path_odds, rows[i].path_odds, 1e-6);
+		ck_assert_double_eq_tol(set->patterns[0].links_odds, rows[i].links_odds, 1e-6);
+		ck_assert_int_eq(set->patterns[0].is_uncertain, rows[i].is_uncertain);
+	}
+}
+END_TEST
+
+/* A rare path whose calls have no other parent stays a pattern, through engine, mending and folding. */
+START_TEST(rare_and_sure_is_a_pattern)
+{
+	g_autoptr(GString) text = g_string_new("c>w[0-100](a[10-20],x[30-40])");
+	for (int i = 1; i <= 50; i++)
+		g_string_append_printf(text, " c>w[%d-%d](a[%d-%d])", 1000 * i, 1000 * i + 100,
+				       1000 * i + 10, 1000 * i + 20);
+	g_autoptr(WpTree) tree = wp_tree_new(text->str);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(tree->resolved, NULL, NULL, NULL);
+	g_autoptr(WpPatternSet) set = wp_patterns_new(tree->resolved, links);
+	ck_assert_uint_eq(set->n_patterns, 2);
+	ck_assert_uint_eq(set->patterns[1].count, 1);
+	ck_assert_double_eq(set->patterns[1].path_odds, 1);
+	ck_assert(!set->patterns[1].is_uncertain);
+}
+END_TEST
+
 START_TEST(background)
 {
 	static const struct {
@@ -242,4 +293,5 @@ START_TEST(what_is_left_out_is_counted)
 END_TEST
 
 WP_SUITE("pattern", canonical_order, order_knows_no_numbers, times_of_each_node, exemplars,
-	 operations, background, what_is_left_out_is_counted)
+	 operations, odds_of_a_pattern, rare_and_sure_is_a_pattern, background,
+	 what_is_left_out_is_counted)

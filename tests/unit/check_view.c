@@ -137,6 +137,33 @@ START_TEST(numbers)
 }
 END_TEST
 
+/* Uncertain patterns are one row of their operation, or shown where that is asked for; nobody is lost. */
+START_TEST(uncertain_patterns_fold)
+{
+	for (int unfolds = 0; unfolds < 2; unfolds++) {
+		g_auto(Made) made;
+		made_init(&made);
+		make_two_patterns(&made);
+		view_of(&made);
+		made.analysis->patterns->patterns[0].is_uncertain = TRUE;
+		const WpViewOptions shown = { .unfolds = unfolds };
+		g_autoptr(WpView) view = wp_view_new(made.analysis, &shown);
+		const WpViewUncertain *row = &view->operations[0].uncertain;
+		ck_assert_uint_eq(view->n_requests, 3);
+		ck_assert_uint_eq(view->n_patterns, unfolds ? 2 : 1);
+		ck_assert_uint_eq(view->n_uncertain, unfolds ? 0 : 2);
+		ck_assert_uint_eq(view->operations[0].n_patterns, unfolds ? 1 : 0);
+		ck_assert_uint_eq(row->n_patterns, unfolds ? 0 : 1);
+		ck_assert_uint_eq(row->count, unfolds ? 0 : 2);
+		ck_assert_double_eq_tol(row->share, unfolds ? 0 : 200.0 / 210, 1e-9);
+		ck_assert_double_eq(row->latency.mean_ns, unfolds ? 0 : 100e3);
+		ck_assert_uint_eq(view->patterns[0].rank, 1);
+		ck_assert_uint_eq(view->patterns[0].operation, unfolds ? 0 : 1);
+		ck_assert_uint_eq(view->operations[0].count, 2);
+	}
+}
+END_TEST
+
 /* Self time by node adds up to all self time. */
 START_TEST(totals)
 {
@@ -269,4 +296,4 @@ END_TEST
 
 END_TEST
 
-WP_SUITE("view", numbers, totals, losses, repeats, trust, selection)
+WP_SUITE("view", numbers, uncertain_patterns_fold, totals, losses, repeats, trust, selection)

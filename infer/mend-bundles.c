@@ -1,0 +1,289 @@
+/* Which calls can be moved, together with which, and to where. */
+#include <math.h>
+#include <string.h>
+
+#include "infer/mend-private.h"
+
+#define RUNNER_UP 0.7 /* of the doubt goes to the next best parent, where there are more */
+
+/*
+ * However sure an engine is, it may have settled on an answer that is wrong as a whole; less so where more
+ * than delays speaks for a link.
+ */
+#define DOUBT_OF_TIME 0.01
+#define DOUBT_OF_MORE 0.0001
+
+static gboolean
+is_in_doubt(const WpMendBundles *bundles, guint32 span)
+{
+	const WpLink *link = &bundles->links->links[span];
+	guint32 at = span;
+
+	/* What the user said of it stands. */
+	if (link->parent == WP_NO_SPAN || link->probability < 0 || link->n_candidates < 2 ||
+	    (link->evidence & WP_EVIDENCE_HINTS))
+		return FALSE;
+	for (guint depth = 0; depth < WP_MEND_MAX_DEPTH; depth++) {
+		at = bundles->links->links[at].parent;
+		if (at == WP_NO_SPAN)
+			return TRUE;
+	}
+	return FALSE;
+}
+
+/* More than time speaks for it. */
+static gboolean
+has_more_than_time(const WpLink *link)
+{
+	const guint32 time = WP_EVIDENCE_ONLY | WP_EVIDENCE_DELAY | WP_EVIDENCE_AFTER;
+	return (link->evidence & ~time) != 0;
+}
+
+/* By (callee, label): how long after the end of its parent such a call began at most, or -1. */
+static gint64 *
+measure_after(const WpMendBundles *bundles, WpMap *types)
+{
+	gint64 *after = g_new(gint64, (gsize)bundles->n_spans + 1);
+
+	for (guint32 i = 0; i < bundles->n_spans; i++) {
+		const WpLink *link = &bundles->links->links[i];
+		const WpSpan *span = &bundles->spans[i];
+		guint32 known = wp_map_count(types);
+		guint32 type = wp_map_number(types, wp_map_key(span->callee, span->label));
+		if (type == known)
+			after[type] = -1;
+		if (link->parent == WP_NO_SPAN || !(link->evidence & WP_EVIDENCE_AFTER))
+			continue;
+		gint64 gap = span->call_ns - bundles->spans[link->parent].return_ns;
+		after[type] = MAX(after[type], MAX(gap, 0));
+	}
+	return after;
+}
+
+static WpMendBundle
+bundle_of(const WpMendBundles *bundles, guint32 number, gint64 after_ns)
+{
+	const WpSpan *span = &bundles->spans[number];
+	const WpLink *link = &bundles->links->links[number];
+
+	return (WpMendBundle){
+		.first = bundles->members->len,
+		.n = 1,
+		.begin_ns = span->call_ns,
+		.end_ns = wp_span_end_ns(span),
+		.after_ns = after_ns,
+		.host = span->caller_host,
+		.parent = link->parent,
+		.runner_up = link->runner_up,
+		.probability = (double)link->probability,
+		.doubt = has_more_than_time(link) ? DOUBT_OF_MORE : DOUBT_OF_TIME,
+		.n_possible = link->n_candidates,
+	};
+}
+
+/*
+ * Makes the bundles; calls of a connection that lives inside one call follow the first of them. OF_SPAN:
+ * number of the bundle of each span, or G_MAXUINT32.
+ */
+static void
+make_bundles(WpMendBundles *bundles, guint32 *of_span)
+{
+	const WpRecord *records = wp_trace_records(wp_resolved_trace(bundles->resolved));
+	g_autoptr(WpMap) types = wp_map_new(), flows = wp_map_new();
+	g_autofree gint64 *after = measure_after(bundles, types);
+	GArray *made = g_array_new(FALSE, FALSE, sizeof(WpMendBundle));
+
+	for (guint32 i = 0; i < bundles->n_spans; i++) {
+		const WpSpan *span = &bundles->spans[i];
+		const WpLink *link = &bundles->links->links[i];
+		guint32 number = made->len;
+		of_span[i] = G_MAXUINT32;
+		if (!is_in_doubt(bundles, i))
+			continue;
+		if (link->evidence & WP_EVIDENCE_CONNECTION)
+			number = *wp_map_at(
+				flows, wp_map_key(link->parent, records[span->call_record].flow),
+				made->len);
+		of_span[i] = number;
+		if (number == made->len) {
+			WpMendBundle bundle = bundle_of(
+				bundles, i,
+				after[wp_map_find(types, wp_map_key(span->callee, span->label))]);
+			g_array_append_val(made, bundle);
+		} else {
+			WpMendBundle *bundle = &g_array_index(made, WpMendBundle, number);
+			bundle->n++;
+			bundle->end_ns = MAX(bundle->end_ns, wp_span_end_ns(span));
+		}
+	}
+	bundles->n_bundles = made->len;
+	bundles->bundles = (WpMendBundle *)(void *)g_array_free(made, FALSE);
+}
+
+static void
+list_members(WpMendBundles *bundles, const guint32 *of_span)
+{
+	guint32 sum = 0;
+
+	for (guint32 b = 0; b < bundles->n_bundles; b++) {
+		bundles->bundles[b].first = sum;
+		sum += bundles->bundles[b].n;
+		bundles->bundles[b].n = 0;
+	}
+	g_array_set_size(bundles->members, sum);
+	for (guint32 i = 0; i < bundles->n_spans; i++) {
+		if (of_span[i] == G_MAXUINT32)
+			continue;
+		WpMendBundle *bundle = &bundles->bundles[of_span[i]];
+		g_array_index(bundles->members, guint32, bundle->first + bundle->n++) = i;
+	}
+}
+
+gboolean
+wp_mend_fits(const WpMendBundles *bundles, const WpMendBundle *bundle, guint32 number)
+{
+	const WpSpan *parent = &bundles->spans[number];
+
+	if (number == bundle->parent || number == bundle->runner_up)
+		return TRUE;
+	if (parent->callee_host != bundle->host || !wp_span_is_paired(parent) ||
+	    parent->call_ns > bundle->begin_ns || (parent->marks & WP_MARK_WAIT))
+		return FALSE;
+	return parent->return_ns >= bundle->end_ns ||
+	       (bundle->after_ns >= 0 && parent->return_ns >= bundle->begin_ns - bundle->after_ns);
+}
+
+/* Calls into a host that may still cause something. */
+typedef struct {
+	GArray *open;    /* guint32: spans, by begin */
+	gint64 after_ns; /* the longest of the bundles that it sends */
+} Host;
+
+/* Lists the options of BUNDLE, and drops from the host what ended too long ago. */
+static void
+list_options(WpMendBundles *bundles, WpMendBundle *bundle, Host *host)
+{
+	guint n = 0;
+
+	bundle->first_option = bundles->options->len;
+	for (guint i = 0; i < host->open->len; i++) {
+		guint32 parent = g_array_index(host->open, guint32, i);
+		if (bundles->spans[parent].return_ns < bundle->begin_ns - host->after_ns)
+			continue;
+		g_array_index(host->open, guint32, n++) = parent;
+		if (wp_mend_fits(bundles, bundle, parent))
+			g_array_append_val(bundles->options, parent);
+	}
+	g_array_set_size(host->open, n);
+	bundle->n_options = bundles->options->len - bundle->first_option;
+	if (bundle->n_options > WP_MEND_MAX_OPTIONS) {
+		g_array_remove_range(bundles->options, bundle->first_option,
+				     bundle->n_options - WP_MEND_MAX_OPTIONS);
+		bundle->n_options = WP_MEND_MAX_OPTIONS;
+	}
+}
+
+static Host *
+host_at(GArray *hosts, guint32 number)
+{
+	while (hosts->len <= number) {
+		Host host = { g_array_new(FALSE, FALSE, sizeof(guint32)), 0 };
+		g_array_append_val(hosts, host);
+	}
+	return &g_array_index(hosts, Host, number);
+}
+
+/* One pass over time. */
+static void
+find_options(WpMendBundles *bundles)
+{
+	GArray *hosts = g_array_new(FALSE, FALSE, sizeof(Host));
+	guint32 next = 0;
+
+	for (guint32 b = 0; b < bundles->n_bundles; b++) {
+		Host *host = host_at(hosts, bundles->bundles[b].host);
+		host->after_ns = MAX(host->after_ns, bundles->bundles[b].after_ns);
+	}
+	for (guint32 b = 0; b < bundles->n_bundles; b++) {
+		WpMendBundle *bundle = &bundles->bundles[b];
+		for (; next < bundles->n_spans && bundles->spans[next].call_ns <= bundle->begin_ns;
+		     next++)
+			if (wp_span_is_paired(&bundles->spans[next]) &&
+			    !(bundles->spans[next].marks & WP_MARK_SETUP))
+				g_array_append_val(
+					host_at(hosts, bundles->spans[next].callee_host)->open,
+					next);
+		list_options(bundles, bundle, host_at(hosts, bundle->host));
+	}
+	for (guint i = 0; i < hosts->len; i++)
+		g_array_unref(g_array_index(hosts, Host, i).open);
+	g_array_unref(hosts);
+}
+
+static GArray *
+list_below(WpMendBundles *bundles, guint32 span)
+{
+	if (!bundles->below[span])
+		bundles->below[span] = g_array_new(FALSE, FALSE, sizeof(guint32));
+	return bundles->below[span];
+}
+
+void
+wp_mend_bundles_init(WpMendBundles *bundles, WpLinks *links, const WpResolved *resolved)
+{
+	const WpSpans *spans = wp_resolved_spans(resolved);
+	g_autofree guint32 *of_span = g_new(guint32, (gsize)spans->n + 1);
+
+	*bundles = (WpMendBundles){
+		.resolved = resolved,
+		.spans = spans->spans,
+		.n_spans = spans->n,
+		.links = links,
+		.members = g_array_new(FALSE, FALSE, sizeof(guint32)),
+		.options = g_array_new(FALSE, FALSE, sizeof(guint32)),
+		.below = g_new0(GArray *, (gsize)spans->n + 1),
+	};
+	make_bundles(bundles, of_span);
+	list_members(bundles, of_span);
+	find_options(bundles);
+	for (guint32 b = 0; b < bundles->n_bundles; b++)
+		g_array_append_val(list_below(bundles, bundles->bundles[b].parent), b);
+}
+
+void
+wp_mend_bundles_clear(WpMendBundles *bundles)
+{
+	for (guint32 i = 0; i < bundles->n_spans; i++)
+		if (bundles->below[i])
+			g_array_unref(bundles->below[i]);
+	g_free(bundles->below);
+	g_free(bundles->bundles);
+	g_array_unref(bundles->members);
+	g_array_unref(bundles->options);
+}
+
+void
+wp_mend_hand_over(WpMendBundles *bundles, guint32 number, guint32 from, guint32 to)
+{
+	GArray *left = bundles->below[from], *right = list_below(bundles, to);
+	guint i = 0;
+
+	while (g_array_index(left, guint32, i) != number)
+		i++;
+	g_array_remove_index(left, i);
+	i = 0;
+	while (i < right->len && g_array_index(right, guint32, i) < number)
+		i++;
+	g_array_insert_val(right, i, number);
+}
+
+double
+wp_mend_belief(const WpMendBundle *bundle, guint32 parent)
+{
+	double rest = 1 - bundle->probability, n_others = (double)bundle->n_possible - 2;
+	double share = parent == bundle->parent      ? MAX(bundle->probability, rest)
+		       : n_others < 1                ? rest
+		       : parent == bundle->runner_up ? rest * RUNNER_UP
+						     : rest * (1 - RUNNER_UP) / n_others;
+	return log(MAX(share, bundle->doubt));
+}
