@@ -394,6 +394,7 @@ run_reference(const WpResolved *resolved, const void *given, const WpReference *
 	engine.marks = g_array_new(FALSE, FALSE, sizeof(HostMark));
 	find_marks(&engine);
 	solve_hosts(&engine, (guint)options.threads);
+	engine.links->has_odds = TRUE;
 	mark_others(&engine);
 	wp_links_cut_cycles(engine.links);
 	wp_links_mark_unseen(engine.links, resolved);

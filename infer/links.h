@@ -53,6 +53,7 @@ typedef struct {
 typedef struct {
 	WpLink *links;
 	guint32 n;
+	gboolean has_odds; /* probabilities can be counted on: 90 % means 9 of 10 are right */
 	float *path_odds;  /* by span: of a root, how sure its path is; else -1; NULL = not known */
 } WpLinks;
 

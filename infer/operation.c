@@ -1,24 +1,17 @@
 /*
- * Operations: first level of a report, all requests that begin with the same call. Their times are
- * sums over the nodes of their patterns; no span is looked at again.
+ * Operations: first level of a report, all requests that begin with the same call. What they call is
+ * in places.c.
  */
 #include "infer/operation.h"
 
 #include "infer/map.h"
 
 typedef struct {
-	WpOperation operation;
-	GArray *nodes; /* WpOperationNode */
-} Draft;
-
-typedef struct {
 	const guint32 *node_ranks;
 	const guint32 *label_ranks;
-	WpMap *roots;    /* (client, node) -> number */
-	WpMap *by_root;  /* (number, label) -> draft */
-	WpMap *places;   /* (node, label) -> number */
-	WpMap *by_place; /* (draft, number) -> index into its nodes */
-	GArray *drafts;  /* Draft */
+	WpMap *roots;   /* (client, node) -> number */
+	WpMap *by_root; /* (number, label) -> draft */
+	GArray *drafts; /* WpOperation */
 } Builder;
 
 static guint32
@@ -29,50 +22,28 @@ get_draft(Builder *builder, const WpPattern *pattern)
 	guint32 at = wp_map_number(builder->by_root, wp_map_key(number, root->label));
 
 	if (at == builder->drafts->len) {
-		Draft draft = {
-			.operation = { .client = pattern->client,
-				       .node = root->node,
-				       .label = root->label,
-				       .protocol = root->protocol,
-				       .latency = wp_delay_new(),
-				       .is_background = TRUE },
-			.nodes = g_array_new(FALSE, FALSE, sizeof(WpOperationNode)),
-		};
+		WpOperation draft = { .client = pattern->client,
+				      .node = root->node,
+				      .label = root->label,
+				      .protocol = root->protocol,
+				      .latency = wp_delay_new(),
+				      .is_background = TRUE };
 		g_array_append_val(builder->drafts, draft);
 	}
 	return at;
 }
 
 static void
-add_node(Builder *builder, guint32 at, const WpPatternNode *node, guint64 count)
-{
-	GArray *nodes = g_array_index(builder->drafts, Draft, at).nodes;
-	guint32 place = wp_map_number(builder->places, wp_map_key(node->node, node->label));
-	guint32 index = *wp_map_at(builder->by_place, wp_map_key(at, place), nodes->len);
-
-	if (index == nodes->len) {
-		WpOperationNode made = { .node = node->node, .label = node->label };
-		g_array_append_val(nodes, made);
-	}
-	WpOperationNode *sum = &g_array_index(nodes, WpOperationNode, index);
-	sum->count += count;
-	sum->self_ns += wp_delay_sum_ns(node->self_time);
-	sum->errors += node->errors;
-}
-
-static void
 add_pattern(Builder *builder, WpPattern *pattern)
 {
 	guint32 at = pattern->operation = get_draft(builder, pattern);
-	WpOperation *operation = &g_array_index(builder->drafts, Draft, at).operation;
+	WpOperation *operation = &g_array_index(builder->drafts, WpOperation, at);
 
 	operation->count += pattern->count;
 	operation->errors += pattern->nodes[0].errors;
 	operation->n_patterns++;
 	operation->is_background &= pattern->is_background;
 	wp_delay_merge(operation->latency, pattern->nodes[0].latency);
-	for (guint32 i = 0; i < pattern->n_nodes; i++)
-		add_node(builder, at, &pattern->nodes[i], pattern->count);
 }
 
 static int
@@ -82,24 +53,12 @@ compare_ranks(const guint32 *ranks, guint32 a, guint32 b)
 }
 
 static int
-compare_nodes(gconstpointer a, gconstpointer b, gpointer data)
-{
-	const WpOperationNode *left = a, *right = b;
-	const Builder *builder = data;
-
-	if (left->self_ns != right->self_ns)
-		return left->self_ns > right->self_ns ? -1 : 1;
-	int order = compare_ranks(builder->node_ranks, left->node, right->node);
-	return order ? order : compare_ranks(builder->label_ranks, left->label, right->label);
-}
-
-static int
 compare_drafts(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const Builder *builder = data;
 	guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
-	const WpOperation *left = &g_array_index(builder->drafts, Draft, i).operation;
-	const WpOperation *right = &g_array_index(builder->drafts, Draft, j).operation;
+	const WpOperation *left = &g_array_index(builder->drafts, WpOperation, i);
+	const WpOperation *right = &g_array_index(builder->drafts, WpOperation, j);
 
 	if (left->total_ns != right->total_ns)
 		return left->total_ns > right->total_ns ? -1 : 1;
@@ -120,7 +79,7 @@ finish(Builder *builder, WpPatternSet *set)
 	g_autofree guint32 *places = g_new(guint32, n + 1);
 
 	for (guint32 i = 0; i < n; i++) {
-		WpOperation *operation = &g_array_index(builder->drafts, Draft, i).operation;
+		WpOperation *operation = &g_array_index(builder->drafts, WpOperation, i);
 		operation->total_ns = wp_delay_sum_ns(operation->latency);
 		order[i] = i;
 	}
@@ -128,12 +87,7 @@ finish(Builder *builder, WpPatternSet *set)
 	set->n_operations = n;
 	set->operations = g_new(WpOperation, n);
 	for (guint32 i = 0; i < n; i++) {
-		Draft *draft = &g_array_index(builder->drafts, Draft, order[i]);
-		g_array_sort_with_data(draft->nodes, compare_nodes, builder);
-		set->operations[i] = draft->operation;
-		set->operations[i].n_nodes = draft->nodes->len;
-		set->operations[i].nodes =
-			(WpOperationNode *)(void *)g_array_free(draft->nodes, FALSE);
+		set->operations[i] = g_array_index(builder->drafts, WpOperation, order[i]);
 		places[order[i]] = i;
 	}
 	for (guint32 i = 0; i < set->n_patterns; i++)
@@ -144,9 +98,8 @@ void
 wp_operations_gather(WpPatternSet *set, const guint32 *node_ranks, const guint32 *label_ranks)
 {
 	g_autoptr(WpMap) roots = wp_map_new(), by_root = wp_map_new();
-	g_autoptr(WpMap) places = wp_map_new(), by_place = wp_map_new();
-	g_autoptr(GArray) drafts = g_array_new(FALSE, FALSE, sizeof(Draft));
-	Builder builder = { node_ranks, label_ranks, roots, by_root, places, by_place, drafts };
+	g_autoptr(GArray) drafts = g_array_new(FALSE, FALSE, sizeof(WpOperation));
+	Builder builder = { node_ranks, label_ranks, roots, by_root, drafts };
 
 	for (guint32 i = 0; i < set->n_patterns; i++)
 		add_pattern(&builder, &set->patterns[i]);

@@ -14,6 +14,7 @@
 #include "infer/map.h"
 #include "infer/operation.h"
 #include "infer/path.h"
+#include "infer/places.h"
 
 G_DEFINE_QUARK(wp - infer - error - quark, wp_infer_error)
 
@@ -406,6 +407,7 @@ wp_patterns_new(const WpResolved *resolved, const WpLinks *links)
 	gather_paths(&builder);
 	finish_patterns(&builder, set);
 	wp_operations_gather(set, builder.node_ranks, builder.label_ranks);
+	wp_places_gather(set, spans, links, builder.paths, builder.node_ranks, builder.label_ranks);
 	set->n_roots = builder.paths->n_roots;
 	set->parallelism = mean_parallelism(links);
 	count_unlinked(set, &builder);
@@ -441,6 +443,7 @@ wp_patterns_free(WpPatternSet *patterns)
 	for (guint32 i = 0; i < patterns->n_operations; i++) {
 		wp_delay_free(patterns->operations[i].latency);
 		g_free(patterns->operations[i].nodes);
+		g_free(patterns->operations[i].places);
 	}
 	g_free(patterns->patterns);
 	g_free(patterns->operations);

@@ -81,13 +81,33 @@ typedef struct {
 		is_uncertain; /* path_odds < 1/2: more often than not its requests take other paths */
 } WpPattern;
 
-/* Time of one node inside a root operation, over all its patterns. */
+/*
+ * One place in the merged tree of a root operation. All numbers are what can be expected from how likely the
+ * links are; without odds, what was found.
+ */
+typedef struct {
+	guint32 node;      /* callee */
+	guint32 label;     /* string */
+	guint32 protocol;  /* string */
+	guint32 parent;    /* index; G_MAXUINT32 for the root */
+	guint32 depth;     /* root 0 */
+	gboolean waits;    /* most calls wait by design */
+	double calls;      /* by all requests together, one-way messages included */
+	double messages;   /* of these, one-way */
+	double errors;     /* ... that failed */
+	double latency_ns; /* mean */
+	double delay_ns;   /* mean: call into the parent to this call */
+	double self_ns;    /* sum */
+} WpPlace;
+
+/* Time of one node inside a root operation, over all its places. */
 typedef struct {
 	guint32 node;
-	guint32 label;  /* string */
-	guint64 count;  /* calls */
-	double self_ns; /* sum of self times */
-	guint64 errors;
+	guint32 label;   /* string */
+	double calls;    /* expected, one-way messages included */
+	double messages; /* of these, one-way */
+	double self_ns;  /* sum of self times, expected */
+	double errors;
 } WpOperationNode;
 
 /* All requests that begin with the same call (client, node, label). */
@@ -101,6 +121,8 @@ typedef struct {
 	double total_ns;
 	WpDelay *latency;
 	guint32 n_patterns;
+	guint32 n_places;
+	WpPlace *places; /* in pre-order, siblings in order of their mean delay */
 	guint32 n_nodes;
 	WpOperationNode *nodes; /* by self_ns, greatest first */
 	gboolean is_background;

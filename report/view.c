@@ -241,6 +241,44 @@ fill_patterns(const Maker *maker)
 
 /* Operations. */
 
+/* The merged tree. SELF_NS: of the whole operation. */
+static void
+fill_places(const Maker *maker, const WpOperation *from, double self_ns, WpViewOperation *to)
+{
+	double n = (double)from->count;
+	WpViewPlace *hottest = NULL;
+	to->n_places = from->n_places;
+	to->places = g_new0(WpViewPlace, MAX(from->n_places, 1));
+	g_autofree guint32 *last = g_new(guint32, (gsize)from->n_places + 1);
+	for (guint32 i = 0; i < from->n_places; i++) {
+		const WpPlace *place = &from->places[i];
+		to->places[i] = (WpViewPlace){
+			.node = node_name(maker, place->node),
+			.label = text_of(maker, place->label),
+			.protocol = text_of(maker, place->protocol),
+			.parent = i ? place->parent : WP_VIEW_NONE,
+			.depth = place->depth,
+			.is_last = TRUE,
+			.waits = place->waits,
+			.calls = place->calls / n,
+			.errors = place->errors / n,
+			.latency_ns = place->latency_ns,
+			.delay_ns = place->delay_ns,
+			.self_ns = place->self_ns / n,
+			.self_share = share_of(place->self_ns, self_ns),
+		};
+		last[i] = WP_VIEW_NONE;
+		if (i && last[place->parent] != WP_VIEW_NONE)
+			to->places[last[place->parent]].is_last = FALSE;
+		if (i)
+			last[place->parent] = i;
+		if (!place->waits && (!hottest || place->self_ns / n > hottest->self_ns))
+			hottest = &to->places[i];
+	}
+	if (hottest && hottest->self_ns > 0)
+		hottest->is_hottest = TRUE;
+}
+
 static void
 fill_operation(const Maker *maker, const WpOperation *from, WpViewOperation *to)
 {
@@ -258,6 +296,7 @@ fill_operation(const Maker *maker, const WpOperation *from, WpViewOperation *to)
 	double self_ns = 0;
 	for (guint32 i = 0; i < from->n_nodes; i++)
 		self_ns += from->nodes[i].self_ns;
+	fill_places(maker, from, self_ns, to);
 	to->n_shares = from->n_nodes;
 	to->shares = g_new0(WpViewShare, MAX(from->n_nodes, 1));
 	for (guint32 i = 0; i < from->n_nodes; i++) {
@@ -265,8 +304,9 @@ fill_operation(const Maker *maker, const WpOperation *from, WpViewOperation *to)
 		to->shares[i] = (WpViewShare){
 			.node = node_name(maker, node->node),
 			.label = text_of(maker, node->label),
-			.count = node->count,
-			.errors = node->errors,
+			.count = (guint64)(node->calls - node->messages + 0.5),
+			.n_messages = (guint64)(node->messages + 0.5),
+			.errors = (guint64)(node->errors + 0.5),
 			.self_ns = node->self_ns,
 			.share = share_of(node->self_ns, self_ns),
 		};
@@ -329,20 +369,27 @@ fill_totals(const Maker *maker)
 	const WpPatternSet *set = maker->set;
 	guint32 n = wp_resolved_n_nodes(maker->analysis->resolved);
 	WpViewShare *totals = g_new0(WpViewShare, MAX(n, 1));
+	g_autofree double *calls = g_new0(double, (gsize)n + 1);
+	g_autofree double *messages = g_new0(double, (gsize)n + 1);
+	g_autofree double *errors = g_new0(double, (gsize)n + 1);
 	double self_ns = 0;
 	for (guint32 i = 0; i < set->n_operations; i++) {
 		const WpOperation *operation = &set->operations[i];
 		for (guint32 k = 0; k < operation->n_nodes && !operation->is_background; k++) {
 			const WpOperationNode *node = &operation->nodes[k];
 			WpViewShare *total = &totals[node->node];
-			total->count += node->count;
-			total->errors += node->errors;
+			calls[node->node] += node->calls - node->messages;
+			messages[node->node] += node->messages;
+			errors[node->node] += node->errors;
 			total->self_ns += node->self_ns;
 			self_ns += node->self_ns;
 		}
 	}
 	for (guint32 i = 0; i < n; i++) {
-		if (!totals[i].count)
+		totals[i].count = (guint64)(calls[i] + 0.5);
+		totals[i].n_messages = (guint64)(messages[i] + 0.5);
+		totals[i].errors = (guint64)(errors[i] + 0.5);
+		if (!totals[i].count && !totals[i].n_messages)
 			continue;
 		totals[i].node = node_name(maker, i);
 		totals[i].label = "";
@@ -584,8 +631,10 @@ wp_view_free(WpView *view)
 		g_free(view->patterns[i].nodes);
 		g_free(view->patterns[i].examples);
 	}
-	for (guint32 i = 0; i < view->n_operations; i++)
+	for (guint32 i = 0; i < view->n_operations; i++) {
 		g_free(view->operations[i].shares);
+		g_free(view->operations[i].places);
+	}
 	g_free(view->patterns);
 	g_free(view->operations);
 	g_free(view->totals);

@@ -83,12 +83,31 @@ typedef struct {
 /* Time of one node under a root operation, or in all. */
 typedef struct {
 	const char *node;
-	const char *label; /* "" where it stands for the whole node */
-	guint64 count;
+	const char *label;  /* "" where it stands for the whole node */
+	guint64 count;      /* calls */
+	guint64 n_messages; /* one-way ones, beside them */
 	guint64 errors;
 	double self_ns;
 	double share; /* of all self time there */
 } WpViewShare;
+
+/* One place in the merged tree of an operation, in pre-order. What can be expected, a request. */
+typedef struct {
+	const char *node;
+	const char *label; /* "" = none */
+	const char *protocol;
+	guint32 parent; /* in the tree, or WP_VIEW_NONE */
+	guint32 depth;
+	gboolean is_last; /* of its parent's children */
+	gboolean waits;
+	gboolean is_hottest; /* most self time of the operation */
+	double calls;        /* a request */
+	double errors;       /* a request */
+	double latency_ns;   /* mean of a call */
+	double delay_ns;     /* mean: call into the parent to this call */
+	double self_ns;      /* a request: of all its calls here together */
+	double self_share;   /* of all self time of the operation */
+} WpViewPlace;
 
 /* Requests that more often than not take other paths than those found: patterns folded into one row. */
 typedef struct {
@@ -113,6 +132,8 @@ typedef struct {
 	guint32 n_patterns; /* without those folded into the next */
 	WpViewUncertain uncertain;
 	WpViewTimes latency;
+	guint32 n_places;
+	WpViewPlace *places; /* the merged tree */
 	guint32 n_shares;
 	WpViewShare *shares; /* most self time first */
 } WpViewOperation;

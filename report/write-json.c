@@ -117,12 +117,35 @@ write_shares(WpJson *json, const char *key, const WpViewShare *shares, guint32 n
 		if (labels)
 			wp_json_text(json, "operation", shares[i].label);
 		wp_json_uint(json, "count", shares[i].count);
+		wp_json_uint(json, "one_way", shares[i].n_messages);
 		wp_json_uint(json, "errors", shares[i].errors);
 		wp_json_number(json, "self_ns", shares[i].self_ns, 0);
 		wp_json_number(json, "share", shares[i].share, 6);
 		wp_json_close(json, '}');
 	}
 	wp_json_close(json, ']');
+}
+
+static void
+write_place(WpJson *json, const WpViewPlace *place)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_text(json, "node", place->node);
+	wp_json_text(json, "operation", place->label);
+	wp_json_text(json, "protocol", place->protocol);
+	if (place->parent == WP_VIEW_NONE)
+		wp_json_text(json, "parent", NULL);
+	else
+		wp_json_uint(json, "parent", place->parent);
+	wp_json_uint(json, "depth", place->depth);
+	wp_json_bool(json, "waits", place->waits);
+	wp_json_number(json, "calls_a_request", place->calls, 6);
+	wp_json_number(json, "errors_a_request", place->errors, 6);
+	wp_json_number(json, "latency_mean_ns", place->latency_ns, 1);
+	wp_json_number(json, "delay_mean_ns", place->delay_ns, 1);
+	wp_json_number(json, "self_a_request_ns", place->self_ns, 1);
+	wp_json_number(json, "self_share", place->self_share, 6);
+	wp_json_close(json, '}');
 }
 
 static void
@@ -148,6 +171,10 @@ write_operation(WpJson *json, const WpViewOperation *operation)
 	wp_json_close(json, '}');
 	write_times(json, "latency", &operation->latency);
 	write_shares(json, "self", operation->shares, operation->n_shares, TRUE);
+	wp_json_open(json, "tree", '[');
+	for (guint32 i = 0; i < operation->n_places; i++)
+		write_place(json, &operation->places[i]);
+	wp_json_close(json, ']');
 	wp_json_close(json, '}');
 }
 

@@ -361,16 +361,20 @@ write_totals(const Text *text)
 	g_autoptr(WpTable) table = wp_table_new();
 	char buffer[WP_FORMAT_MAX];
 	guint32 n = shown(text->page, view->n_totals);
-	gboolean has_errors = FALSE;
+	gboolean has_errors = FALSE, has_messages = FALSE;
 	if (!view->n_totals)
 		return;
-	for (guint32 i = 0; i < view->n_totals; i++)
+	for (guint32 i = 0; i < view->n_totals; i++) {
 		has_errors |= view->totals[i].errors > 0;
+		has_messages |= view->totals[i].n_messages > 0;
+	}
 	wp_text_heading(text->page, "Self time by node", text->out);
 	wp_table_column(table, "self%", TRUE, 5);
 	wp_table_column(table, "self", TRUE, 8);
 	wp_table_column(table, "calls", TRUE, 6);
 	wp_table_column(table, "a call", TRUE, 7);
+	if (has_messages)
+		wp_table_column(table, "one-way", TRUE, 0);
 	if (has_errors)
 		wp_table_column(table, "errors", TRUE, 0);
 	wp_table_column(table, "node", FALSE, 0);
@@ -381,7 +385,12 @@ write_totals(const Text *text)
 		wp_table_cell(table, wp_format_share(buffer, total->share));
 		wp_table_cell(table, wp_format_time(buffer, total->self_ns));
 		wp_table_cell(table, wp_format_count(buffer, total->count));
-		wp_table_cell(table, wp_format_time(buffer, total->self_ns / (double)total->count));
+		wp_table_cell(table, total->count
+					     ? wp_format_time(buffer,
+							      total->self_ns / (double)total->count)
+					     : "");
+		if (has_messages)
+			wp_table_cell(table, wp_format_count(buffer, total->n_messages));
 		if (has_errors)
 			wp_table_cell(table, wp_format_count(buffer, total->errors));
 		wp_table_cell(table, node);
@@ -576,6 +585,64 @@ shown_patterns(const Text *text, guint32 n)
 	return i;
 }
 
+/* Patterns that link errors explain, as one row. */
+static void
+write_uncertain(const Text *text, const WpViewUncertain *uncertain)
+{
+	char share[WP_FORMAT_MAX], mean[WP_FORMAT_MAX], p95[WP_FORMAT_MAX];
+	if (!uncertain->count)
+		return;
+	g_autofree char *requests = count_of(uncertain->count, "request");
+	g_autofree char *patterns = count_of(uncertain->n_patterns, "pattern");
+	wp_out_printf(text->out,
+		      "  ? %s whose path is uncertain (%s, %s of the time): mean %s, p95 %s\n",
+		      requests, patterns, wp_format_share(share, uncertain->share),
+		      wp_format_time(mean, uncertain->latency.mean_ns),
+		      wp_format_time(p95, uncertain->latency.p95_ns));
+}
+
+/* The merged tree of all requests of an operation, where that is not one of its patterns. */
+static void
+write_whole(const Text *text, const WpViewOperation *operation)
+{
+	const WpStyle *style = &text->page->style;
+	char share[WP_FORMAT_MAX], mean[WP_FORMAT_MAX], p95[WP_FORMAT_MAX];
+	if (operation->n_patterns + operation->uncertain.n_patterns < 2)
+		return;
+	g_autofree char *what =
+		describe_operation(text, operation->client, operation->node, operation->label);
+	g_autofree char *requests = count_of(operation->count, "request");
+	g_autofree char *patterns =
+		count_of(operation->n_patterns + operation->uncertain.n_patterns, "pattern");
+	g_autofree char *title = g_strdup_printf("All  %s", what);
+	g_autofree char *line = wp_escape_shorten(title, style->width);
+	wp_out_printf(text->out, "\n%s%s%s\n", wp_style_bold(style), line, wp_style_off(style));
+	wp_out_printf(text->out,
+		      "  %s of the time: %s, mean %s, p95 %s; %s as one tree:\n"
+		      "  calls and self a request, as expected\n",
+		      wp_format_share(share, operation->share), requests,
+		      wp_format_time(mean, operation->latency.mean_ns),
+		      wp_format_time(p95, operation->latency.p95_ns), patterns);
+	wp_text_places(operation, text->page, text->out);
+	write_uncertain(text, &operation->uncertain);
+}
+
+/* An operation, and those of its patterns that are among the first TOP. */
+static void
+write_patterns_of(const Text *text, guint32 operation, guint32 top, const WpColumnSet *columns)
+{
+	const WpView *view = text->view;
+	gboolean is_first = TRUE;
+	for (guint32 i = 0; i < top; i++) {
+		if (view->patterns[i].operation != operation)
+			continue;
+		if (is_first)
+			write_whole(text, &view->operations[operation]);
+		is_first = FALSE;
+		write_pattern(text, &view->patterns[i], columns);
+	}
+}
+
 static void
 write_patterns(const Text *text)
 {
@@ -602,8 +669,8 @@ write_patterns(const Text *text)
 			: g_strdup_printf("Patterns: all %u", n);
 	wp_text_heading(text->page, heading, text->out);
 	write_legend(text, top, left_out);
-	for (guint32 i = 0; i < top; i++)
-		write_pattern(text, &view->patterns[i], &columns);
+	for (guint32 i = 0; i < view->n_operations; i++)
+		write_patterns_of(text, i, top, &columns);
 	if (view->n_uncertain) {
 		g_autofree char *requests = count_of(view->n_uncertain, "request");
 		g_autofree char *words = g_strdup_printf(

@@ -20,6 +20,8 @@ char *wp_text_inputs(const WpPage *page, const char *const *inputs, guint n);
 /* A piece of the lines of a tree: before a node itself, or where a line passes it. */
 const char *wp_text_branch(gboolean utf8, gboolean is_own, gboolean is_last, gboolean is_parallel);
 
+/* The merged tree of an operation (write-places.c). */
+void wp_text_places(const WpViewOperation *operation, const WpPage *page, WpOut *out);
 /* Why there are no records. */
 const char *wp_text_no_records(gboolean is_selective, guint64 n_packets);
 

@@ -190,8 +190,8 @@ START_TEST(operations)
 	ck_assert_str_eq(wp_resolved_node_name(tree->resolved, buy->nodes[0].node), "db");
 	ck_assert_double_eq(buy->nodes[0].self_ns, 80e3);
 	ck_assert_double_eq(buy->nodes[1].self_ns, 70e3);
-	ck_assert_uint_eq(buy->nodes[1].count, 2);
-	ck_assert_uint_eq(list->nodes[1].count, 3); /* db, over both patterns and both places */
+	ck_assert_double_eq(buy->nodes[1].calls, 2);
+	ck_assert_double_eq(list->nodes[1].calls, 3); /* db, over both patterns and both places */
 	for (guint32 i = 0; i < set->n_patterns; i++)
 		ck_assert_uint_eq(set->operations[set->patterns[i].operation].label,
 				  set->patterns[i].nodes[0].label);
@@ -199,6 +199,63 @@ START_TEST(operations)
 END_TEST
 
 /* Waiting by design and health checks stand apart. */
+/*
+ * A call in doubt counts below both of its possible parents, with all that hangs below it.
+ *
+ *   w/a  |----------------|         p = 0.8
+ *   w/b    |----------------|
+ *   db       |---|                  disk inside
+ */
+START_TEST(places_weigh_links)
+{
+	g_autoptr(WpTree) tree =
+		wp_tree_new("c>w/a[0-100](db[10-30](disk[15-25])) c>w/b[5-105] c>w/a[200-300]");
+	g_autoptr(WpLinks) links = wp_tree_links(tree);
+	WpLink *db = &links->links[wp_tree_span(tree, 2)];
+	db->probability = 0.8f;
+	db->runner_up = wp_tree_span(tree, 4);
+	for (int has_odds = 0; has_odds < 2; has_odds++) {
+		links->has_odds = has_odds;
+		g_autoptr(WpPatternSet) set = wp_patterns_new(tree->resolved, links);
+		const WpOperation *a = &set->operations[0], *b = &set->operations[1];
+		ck_assert_uint_eq(a->n_places, 3);
+		ck_assert_uint_eq(a->places[2].parent, 1);
+		ck_assert_uint_eq(a->places[2].depth, 2);
+		ck_assert_double_eq_tol(a->places[0].calls, 2, 1e-6);
+		ck_assert_double_eq_tol(a->places[0].latency_ns, 100e3, 1e-3);
+		ck_assert_double_eq_tol(a->places[0].self_ns, 180e3, 1e-3);
+		ck_assert_double_eq_tol(a->places[1].calls, has_odds ? 0.8 : 1, 1e-6);
+		ck_assert_double_eq_tol(a->places[2].calls, has_odds ? 0.8 : 1, 1e-6);
+		ck_assert_double_eq_tol(a->places[2].self_ns, has_odds ? 8e3 : 10e3, 1e-2);
+		ck_assert_double_eq_tol(a->places[1].delay_ns, 10e3, 1e-3);
+		ck_assert_uint_eq(b->n_places, has_odds ? 3 : 1);
+		if (!has_odds)
+			continue;
+		ck_assert_double_eq_tol(b->places[1].calls, 0.2, 1e-6);
+		ck_assert_double_eq_tol(b->places[2].calls, 0.2, 1e-6);
+		ck_assert_double_eq_tol(b->places[1].delay_ns, 5e3, 1e-3);
+		ck_assert_double_eq_tol(b->places[1].latency_ns, 20e3, 1e-3);
+	}
+}
+END_TEST
+
+/* Siblings of the merged tree stand in order of their mean delay, whatever came first in the capture. */
+START_TEST(places_stand_in_order)
+{
+	g_autoptr(WpTree) tree =
+		wp_tree_new("c>w[0-100](b[10-20]) c>w[200-300](a[205-210],b[220-230])"
+			    " c>w[400-500](b[460-470],b[480-490])");
+	g_autoptr(WpLinks) links = wp_tree_links(tree);
+	g_autoptr(WpPatternSet) set = wp_patterns_new(tree->resolved, links);
+	const WpOperation *all = &set->operations[0];
+	ck_assert_uint_eq(all->n_places, 3);
+	ck_assert_str_eq(wp_resolved_node_name(tree->resolved, all->places[1].node), "a");
+	ck_assert_double_eq(all->places[1].calls, 1);
+	ck_assert_double_eq(all->places[2].calls, 4);
+	ck_assert_double_eq_tol(all->places[2].delay_ns, 42.5e3, 1e-3);
+}
+END_TEST
+
 /* A pattern is uncertain by the paths of its requests alone: rare it may be, and its links in doubt. */
 START_TEST(odds_of_a_pattern)
 {
@@ -293,5 +350,5 @@ START_TEST(what_is_left_out_is_counted)
 END_TEST
 
 WP_SUITE("pattern", canonical_order, order_knows_no_numbers, times_of_each_node, exemplars,
-	 operations, odds_of_a_pattern, rare_and_sure_is_a_pattern, background,
-	 what_is_left_out_is_counted)
+	 operations, places_weigh_links, places_stand_in_order, odds_of_a_pattern,
+	 rare_and_sure_is_a_pattern, background, what_is_left_out_is_counted)
