@@ -7,22 +7,9 @@
 #include "infer/pattern.h"
 #include "report/analysis.h"
 #include "report/format.h"
+#include "report/view-links.h"
 
 const char *const wp_view_level_names[WP_VIEW_N_LEVELS] = { "fact", "note", "loss" };
-
-const char *const wp_view_class_names[WP_VIEW_N_CLASSES] = { "1",   "2",    "3-4",
-							     "5-8", "9-16", "over 16" };
-
-/*
- * Parents that are right, of all: expected ones, or, of an engine without odds, those without an
- * alternative. Above the first bound links hold; below the second they do not. Without odds the second is
- * lower, as the likeliest of several is often right too; with them, at one link of five wrong most paths
- * of a few calls are.
- */
-#define TRUST_HIGH       0.95
-#define TRUST_MIXED      0.6
-#define TRUST_MIXED_ODDS 0.8
-#define DOUBTFUL         0.9 /* links less probable than this */
 
 typedef struct {
 	const WpAnalysis *analysis;
@@ -400,73 +387,6 @@ fill_totals(const Maker *maker)
 	view->totals = totals;
 }
 
-/* Links. */
-
-/* 1, 2, 3-4, 5-8, 9-16, over 16 */
-static guint
-load_class(guint32 n_candidates)
-{
-	guint class = 0;
-	while (class < WP_VIEW_N_CLASSES - 1 && n_candidates > 1u << class)
-		class ++;
-	return class;
-}
-
-static void
-count_link(WpViewLinks *links, const WpSpan *span, const WpLink *link)
-{
-	if (link->n_candidates)
-		links->classes[load_class(link->n_candidates)]++;
-	if (link->parent != WP_NO_SPAN) {
-		links->n_linked++;
-		links->n_certain += link->n_candidates == 1;
-		links->n_right += CLAMP(link->probability, 0, 1);
-		links->n_doubtful += link->probability < DOUBTFUL;
-	}
-	links->n_unseen += (link->evidence & WP_EVIDENCE_UNSEEN) != 0;
-	links->n_setup += (span->marks & WP_MARK_SETUP) != 0;
-	links->n_unpaired += !wp_span_is_paired(span);
-}
-
-static WpViewTrust
-judge(const WpViewLinks *links)
-{
-	double right = links->has_odds ? links->n_right : (double)links->n_certain;
-	double share = share_of(right, (double)links->n_linked);
-	if (links->n_linked == 0)
-		return WP_VIEW_TRUST_NONE;
-	if (share >= TRUST_HIGH)
-		return WP_VIEW_TRUST_HIGH;
-	return share >= (links->has_odds ? TRUST_MIXED_ODDS : TRUST_MIXED) ? WP_VIEW_TRUST_MIXED
-									   : WP_VIEW_TRUST_LOW;
-}
-
-static void
-fill_links(const Maker *maker)
-{
-	const WpAnalysis *analysis = maker->analysis;
-	const WpSpans *spans = wp_resolved_spans(analysis->resolved);
-	const WpLinks *links = wp_analysis_links(analysis);
-	const guint8 *keep = analysis->selection ? analysis->selection->keep : NULL;
-	WpView *view = maker->view;
-	guint32 n = wp_resolved_n_nodes(analysis->resolved);
-	g_autofree guint8 *is_seen = g_malloc0(MAX(n, 1));
-
-	for (guint32 i = 0; i < spans->n; i++) {
-		const WpSpan *span = &spans->spans[i];
-		if (keep && !keep[i])
-			continue;
-		is_seen[span->caller] = is_seen[span->callee] = 1;
-		*(span->kind == WP_KIND_MESSAGE ? &view->n_messages : &view->n_calls) += 1;
-		count_link(&view->links, span, &links->links[i]);
-	}
-	for (guint32 i = 0; i < n; i++)
-		view->n_nodes += is_seen[i];
-	view->links.engine = analysis->engine->name;
-	view->links.has_odds = analysis->engine->has_odds;
-	view->links.parallelism = maker->set->parallelism;
-	view->links.trust = judge(&view->links);
-}
 
 /* Facts and quality. */
 
@@ -615,7 +535,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	fill_patterns(&maker);
 	fill_operations(&maker);
 	fill_totals(&maker);
-	fill_links(&maker);
+	wp_view_links_fill(view, analysis, options->unfolds);
 	wp_view_quality_fill(&view->quality, wp_trace_counters(analysis->trace), maker.nodes,
 			     analysis->resolved);
 	fill_shared(&maker);

@@ -179,9 +179,9 @@ typedef struct {
 /* How far the links can be trusted. */
 typedef enum {
 	WP_VIEW_TRUST_NONE,  /* nothing was linked: one node deep */
-	WP_VIEW_TRUST_HIGH,  /* nearly every parent is right, or the only possible one */
-	WP_VIEW_TRUST_MIXED, /* some are doubtful */
-	WP_VIEW_TRUST_LOW    /* many are */
+	WP_VIEW_TRUST_HIGH,  /* nearly every request is right from first call to last */
+	WP_VIEW_TRUST_MIXED, /* totals and shares hold, single requests may not */
+	WP_VIEW_TRUST_LOW    /* nor do these */
 } WpViewTrust;
 
 /* Load classes: calls by the number of their candidate parents. */
@@ -193,15 +193,39 @@ typedef struct {
 	double parallelism; /* mean candidate parents of the calls that have any */
 	guint64 n_linked;   /* calls with a parent */
 	guint64 n_certain;  /* ... the only possible one */
-	gboolean has_odds;  /* the next two mean something */
+	gboolean has_odds;  /* the next three mean something */
 	double n_right;     /* parents expected to be right */
 	guint64 n_doubtful; /* ... with a probability under 90 % */
+	double n_whole;     /* requests expected to be right in each of their calls */
+	guint64 n_clear;    /* requests none of whose calls has a second possible parent */
+	guint64 n_roots;    /* requests, background included */
 	guint64 classes[WP_VIEW_N_CLASSES];
-	guint64 n_unseen;   /* calls whose parent may lie outside the capture */
-	guint64 n_unpaired; /* calls without return and one-way messages: not linked */
-	guint64 n_setup;    /* set-up exchanges, left out */
 	WpViewTrust trust;
 } WpViewLinks;
+
+/*
+ * Where every call and one-way message of the input is: in the order of the list, the first that fits.
+ * The sums over nodes of patterns are those of REQUESTS; expected calls, of operations and by node, add up to
+ * REQUESTS and UNCERTAIN but for what may belong to neither, and for rounding.
+ */
+typedef enum {
+	WP_VIEW_IN_REQUESTS,   /* in the patterns of requests */
+	WP_VIEW_IN_BACKGROUND, /* in those that wait by design, and health checks */
+	WP_VIEW_IN_UNCERTAIN,  /* in requests whose paths are uncertain, folded into none */
+	WP_VIEW_UNPAIRED,      /* no return, or one-way, and no parent */
+	WP_VIEW_UNSEEN,        /* its parent may lie outside the capture */
+	WP_VIEW_STOPPED,       /* its parent was not found before Ctrl-C */
+	WP_VIEW_BELOW,         /* caused by one of the last two */
+	WP_VIEW_N_LOTS
+} WpViewLot;
+
+extern const char *const wp_view_lot_names[WP_VIEW_N_LOTS]; /* for programs */
+extern const char *const wp_view_lot_texts[WP_VIEW_N_LOTS]; /* for people */
+
+typedef struct {
+	guint64 calls;
+	guint64 messages;
+} WpViewCount;
 
 typedef struct {
 	const char *key;
@@ -222,8 +246,8 @@ typedef struct {
 	gint64 end_ns;           /* last */
 	guint64 n_records;
 	guint64 n_packets;
-	guint64 n_calls;
-	guint64 n_messages;
+	guint64 n_calls;    /* of the selection; without set-up */
+	guint64 n_messages; /* one-way ones, likewise */
 	guint32 n_nodes;
 
 	/* Requests: not background. */
@@ -232,6 +256,8 @@ typedef struct {
 	guint64 n_uncertain; /* ... whose path is uncertain, of either */
 	double total_ns;
 	WpViewLinks links;
+	WpViewCount lots[WP_VIEW_N_LOTS]; /* their sums are n_calls and n_messages */
+	WpViewCount setup;                /* of connections: beside all these */
 
 	guint32 n_operations;
 	WpViewOperation *operations; /* most time first; background last */

@@ -233,6 +233,25 @@ write_quality(WpJson *json, const WpViewQuality *quality)
 }
 
 static void
+write_count(WpJson *json, const char *key, const WpViewCount *count)
+{
+	wp_json_open(json, key, '{');
+	wp_json_uint(json, "calls", count->calls);
+	wp_json_uint(json, "messages", count->messages);
+	wp_json_close(json, '}');
+}
+
+static void
+write_lots(WpJson *json, const WpView *view)
+{
+	wp_json_open(json, "calls_add_up", '{');
+	for (int i = 0; i < WP_VIEW_N_LOTS; i++)
+		write_count(json, wp_view_lot_names[i], &view->lots[i]);
+	wp_json_close(json, '}');
+	write_count(json, "setup", &view->setup);
+}
+
+static void
 write_links(WpJson *json, const WpViewLinks *links)
 {
 	static const char *const trusts[] = { "none", "high", "mixed", "low" };
@@ -245,9 +264,10 @@ write_links(WpJson *json, const WpViewLinks *links)
 	if (links->has_odds) {
 		wp_json_number(json, "expected_right", links->n_right, 2);
 		wp_json_uint(json, "doubtful", links->n_doubtful);
+		wp_json_number(json, "expected_whole_requests", links->n_whole, 2);
 	}
-	wp_json_uint(json, "parent_unseen", links->n_unseen);
-	wp_json_uint(json, "unpaired", links->n_unpaired);
+	wp_json_uint(json, "requests_linked", links->n_roots);
+	wp_json_uint(json, "requests_without_choice", links->n_clear);
 	wp_json_open(json, "load_classes", '{');
 	for (guint i = 0; i < WP_VIEW_N_CLASSES; i++)
 		wp_json_uint(json, wp_view_class_names[i], links->classes[i]);
@@ -278,6 +298,7 @@ write_facts(WpJson *json, const WpView *view)
 	wp_json_uint(json, "messages", view->n_messages);
 	wp_json_uint(json, "nodes", view->n_nodes);
 	wp_json_number(json, "total_ns", view->total_ns, 0);
+	write_lots(json, view);
 	write_links(json, &view->links);
 }
 

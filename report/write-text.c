@@ -112,25 +112,28 @@ arrow(const Text *text)
 	return text->page->style.utf8 ? "\342\206\222" : "->";
 }
 
+/* What to rely on. */
+static const char *const verdicts[] = {
+	[WP_VIEW_TRUST_HIGH] = "The paths can be relied on.",
+	[WP_VIEW_TRUST_MIXED] = "Totals and shares can be relied on; single requests and patterns "
+				"with few of them cannot.",
+	[WP_VIEW_TRUST_LOW] = "Counts and latencies of requests are measured; who called whom, "
+			      "self times and patterns cannot be relied on.",
+};
+
 /* (transfer full) How far links can be trusted that have odds and alternatives. */
 static char *
 trust_by_odds(const WpViewLinks *links)
 {
-	static const char *const verdicts[] = {
-		[WP_VIEW_TRUST_HIGH] = "The paths can be relied on.",
-		[WP_VIEW_TRUST_MIXED] = "Patterns with few requests may be mistakes.",
-		[WP_VIEW_TRUST_LOW] = "Counts and latencies of requests are measured; who called "
-				      "whom, self times and patterns are estimates.",
-	};
 	double linked = (double)links->n_linked;
-	char certain[WP_FORMAT_MAX], right[WP_FORMAT_MAX], doubtful[WP_FORMAT_MAX];
+	char certain[WP_FORMAT_MAX], right[WP_FORMAT_MAX], whole[WP_FORMAT_MAX];
 	return g_strdup_printf(
-		"%sPaths inferred by %s: %s of the calls have only one possible parent. Of all "
-		"parents %s are expected to be right, and %s are less than 90%% sure. %s",
+		"%sPaths inferred by %s: %s of the calls have only one possible parent. Expected "
+		"to be right: %s of the parents, and %s of the requests in every call. %s",
 		links->trust == WP_VIEW_TRUST_LOW ? "CAREFUL: requests overlap very much. " : "",
 		links->engine, wp_format_share(certain, (double)links->n_certain / linked),
 		wp_format_share(right, links->n_right / linked),
-		wp_format_share(doubtful, (double)links->n_doubtful / linked),
+		wp_format_share(whole, links->n_whole / (double)links->n_roots),
 		verdicts[links->trust]);
 }
 
@@ -152,16 +155,16 @@ trust_by_alternatives(const WpViewLinks *links)
 		return g_strdup_printf(
 			"Paths inferred by %s: %s of the calls have only one possible "
 			"parent; the others were given the likeliest of several (%s "
-			"possible parents a call). Patterns with few requests may be mistakes.",
-			links->engine, share, mean);
+			"possible parents a call). %s",
+			links->engine, share, mean, verdicts[links->trust]);
 	case WP_VIEW_TRUST_LOW:
 		return g_strdup_printf(
 			"CAREFUL: requests overlap so much that %s%s of the calls %s a single "
 			"possible parent (%s a call on average), and %s often picks a wrong one. "
-			"Counts and latencies of requests are measured; who called whom, self "
-			"times and patterns are estimates.",
+			"%s",
 			links->n_certain ? "only " : "", links->n_certain ? share : "none",
-			links->n_certain ? "have" : "has", mean, links->engine);
+			links->n_certain ? "have" : "has", mean, links->engine,
+			verdicts[links->trust]);
 	case WP_VIEW_TRUST_NONE:
 		break;
 	}
@@ -710,125 +713,7 @@ write_background(const Text *text)
 	wp_table_write(table, &text->page->style, 2, text->out);
 }
 
-/* Quality. */
-
-/* "holes in TCP flows  [10.0.0.1 > 10.0.0.2 12, ...]", with as many pairs as find room. */
-static char *
-describe_pairs(const WpPage *page, const WpViewCounter *counter)
-{
-	GString *words = g_string_new(counter->text);
-	guint i;
-	for (i = 0; i < MIN(counter->n_pairs, WP_VIEW_MAX_PAIRS); i++) {
-		const WpViewPair *pair = &counter->pairs[i];
-		char count[WP_FORMAT_MAX];
-		g_autofree char *from = wp_escape_terminal(pair->sender, page->style.utf8);
-		g_autofree char *to = wp_escape_terminal(pair->receiver, page->style.utf8);
-		g_autofree char *text = g_strdup_printf("%s%s > %s %s", i ? ", " : "  [", from, to,
-							wp_format_count(count, pair->count));
-		if (i &&
-		    wp_escape_width(words->str) + wp_escape_width(text) + 26 > page->style.width)
-			break;
-		g_string_append(words, text);
-	}
-	if (counter->n_pairs)
-		g_string_append(words, i < counter->n_pairs ? ", ..]" : "]");
-	return g_string_free(words, FALSE);
-}
-
-static void
-write_losses(const WpViewQuality *quality, const WpPage *page, WpOut *out)
-{
-	static const char *const words[] = { "fact", "note", "LOSS" };
-	g_autoptr(WpTable) table = wp_table_new();
-	char count[WP_FORMAT_MAX];
-	guint n = 0;
-	wp_table_column(table, NULL, FALSE, 0);
-	wp_table_column(table, NULL, TRUE, 8);
-	wp_table_column(table, NULL, FALSE, 0);
-	for (guint32 i = 0; i < quality->n_counters; i++) {
-		const WpViewCounter *counter = &quality->counters[i];
-		if (counter->level == WP_VIEW_FACT)
-			continue;
-		g_autofree char *what = describe_pairs(page, counter);
-		wp_table_row(table, counter->level == WP_VIEW_LOSS ? WP_TABLE_HOT : WP_TABLE_PLAIN);
-		wp_table_cell(table, words[counter->level]);
-		wp_table_cell(table, wp_format_count(count, counter->count));
-		wp_table_cell(table, what);
-		n++;
-	}
-	if (n)
-		wp_table_write(table, &page->style, 2, out);
-}
-
-static void
-write_facts(const WpViewQuality *quality, const WpPage *page, WpOut *out)
-{
-	g_autoptr(GString) facts = g_string_new(NULL);
-	char count[WP_FORMAT_MAX];
-	for (guint32 i = 0; i < quality->n_counters; i++) {
-		const WpViewCounter *counter = &quality->counters[i];
-		if (counter->level == WP_VIEW_FACT)
-			g_string_append_printf(facts, "%s%s %s", facts->len ? "; " : "",
-					       wp_format_count(count, counter->count),
-					       counter->text);
-	}
-	if (facts->len)
-		wp_text_paragraph(page, facts->str, 2, out);
-}
-
-/* What the trace says about itself, but for what the headline has said. */
-static void
-write_settings(const WpViewSetting *settings, guint n, const WpPage *page, WpOut *out)
-{
-	g_autoptr(GString) words = g_string_new(NULL);
-	for (guint i = 0; i < n; i++) {
-		if (strcmp(settings[i].key, "first-packet") == 0 ||
-		    strcmp(settings[i].key, "last-packet") == 0 ||
-		    strcmp(settings[i].key, "loss-share") == 0)
-			continue;
-		g_autofree char *key = wp_escape_terminal(settings[i].key, page->style.utf8);
-		g_autofree char *value = wp_escape_terminal(settings[i].value, page->style.utf8);
-		g_string_append_printf(words, "%s%s: %s", words->len ? "; " : "", key, value);
-	}
-	if (words->len)
-		wp_text_paragraph(page, words->str, 2, out);
-}
-
-void
-wp_text_quality(const WpViewQuality *quality, const WpViewSetting *settings, guint n_settings,
-		const WpPage *page, WpOut *out)
-{
-	char share[WP_FORMAT_MAX];
-	gboolean has_loss = quality->n_counters && quality->counters[0].level == WP_VIEW_LOSS;
-	wp_text_heading(page, "Capture quality", out);
-	if (!has_loss)
-		wp_out_text(out, "  Nothing is known to be missing.\n");
-	if (quality->loss_share > 0)
-		wp_out_printf(out, "  About %s of the packets are missing from the capture.\n",
-			      wp_format_share(share, quality->loss_share));
-	write_losses(quality, page, out);
-	write_facts(quality, page, out);
-	write_settings(settings, n_settings, page, out);
-}
-
-static void
-write_left_out(const Text *text)
-{
-	const WpViewLinks *links = &text->view->links;
-	const struct {
-		guint64 n;
-		const char *thing;
-	} rows[] = {
-		{ links->n_unseen, "calls whose parent may lie outside the capture" },
-		{ links->n_unpaired, "calls without return and one-way messages" },
-	};
-	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
-		char count[WP_FORMAT_MAX];
-		if (rows[i].n)
-			wp_out_printf(text->out, "  Not in the patterns: %s %s.\n",
-				      wp_format_count(count, rows[i].n), rows[i].thing);
-	}
-}
+/* What is left. */
 
 static void
 write_shared(const Text *text)
@@ -858,8 +743,8 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	write_totals(&text);
 	write_patterns(&text);
 	write_background(&text);
+	wp_text_lots(view, page, out);
 	wp_text_quality(&view->quality, view->settings, view->n_settings, page, out);
-	write_left_out(&text);
 	write_shared(&text);
 }
 

@@ -25,6 +25,9 @@ void wp_text_places(const WpViewOperation *operation, const WpPage *page, WpOut 
 /* Why there are no records. */
 const char *wp_text_no_records(gboolean is_selective, guint64 n_packets);
 
+/* The part "How the calls add up" (write-quality.c). */
+void wp_text_lots(const WpView *view, const WpPage *page, WpOut *out);
+
 /* The part "Capture quality". */
 void wp_text_quality(const WpViewQuality *quality, const WpViewSetting *settings, guint n_settings,
 		     const WpPage *page, WpOut *out);

@@ -67,6 +67,19 @@ call(Made *made, const char *from, const char *to, const char *label, gint64 beg
 	wp_sink_record(wp_trace_sink(made->trace), &back, NULL, NULL);
 }
 
+static void
+message(Made *made, const char *from, const char *to, gint64 at)
+{
+	WpRecord record = { .begin_ns = at * 1000,
+			    .end_ns = at * 1000,
+			    .kind = WP_KIND_MESSAGE,
+			    .sender = wp_nodes_by_key(made->nodes, from),
+			    .receiver = wp_nodes_by_key(made->nodes, to),
+			    .id = 1000 + (guint64)at,
+			    .bytes = WP_NO_SIZE };
+	wp_sink_record(wp_trace_sink(made->trace), &record, NULL, NULL);
+}
+
 static const WpView *
 view_of(Made *made)
 {
@@ -294,6 +307,145 @@ START_TEST(selection)
 }
 END_TEST
 
+/*
+ *   client > web [0 .. 100]: db [10 .. 30], cache [20 .. 40], log [50]      log: a message
+ */
+START_TEST(siblings)
+{
+	g_auto(Made) made;
+	made_init(&made);
+	call(&made, "client", "web", "GET /", 0, 100, FALSE);
+	call(&made, "web", "db", "SELECT", 10, 30, FALSE);
+	call(&made, "web", "cache", "GET", 20, 40, FALSE);
+	message(&made, "web", "log", 50);
+	const WpView *view = view_of(&made);
+	const WpViewPattern *pattern = &view->patterns[0];
+	ck_assert_uint_eq(pattern->n_nodes, 4);
+	ck_assert(!pattern->nodes[0].is_parallel);
+	ck_assert(pattern->nodes[1].is_parallel && pattern->nodes[2].is_parallel);
+	ck_assert(!pattern->nodes[3].is_parallel);
+	ck_assert_uint_eq(pattern->nodes[2].n_messages, 0);
+	ck_assert_uint_eq(pattern->nodes[3].n_messages, 1);
+	ck_assert_uint_eq(view->lots[WP_VIEW_IN_REQUESTS].calls, 3);
+	ck_assert_uint_eq(view->lots[WP_VIEW_IN_REQUESTS].messages, 1);
+}
 END_TEST
 
-WP_SUITE("view", numbers, uncertain_patterns_fold, totals, losses, repeats, trust, selection)
+/* Every number of the page that counts the same calls or adds up the same times. */
+static void
+check_sums(const WpView *view, const char *name)
+{
+	WpViewCount in_patterns = { 0, 0 }, in_totals = { 0, 0 }, in_operations = { 0, 0 },
+		    in_places = { 0, 0 };
+	guint64 n_requests = 0, n_of_operations = 0, n_rows = 0;
+	double self_of_patterns = 0, self_of_totals = 0, total_ns = 0;
+	for (guint32 i = 0; i < view->n_patterns; i++) {
+		const WpViewPattern *pattern = &view->patterns[i];
+		n_requests += pattern->is_background ? 0 : pattern->count;
+		total_ns += pattern->is_background ? 0 : pattern->total_ns;
+		for (guint32 k = 0; k < pattern->n_nodes && !pattern->is_background; k++) {
+			in_patterns.calls += pattern->nodes[k].count - pattern->nodes[k].n_messages;
+			in_patterns.messages += pattern->nodes[k].n_messages;
+			self_of_patterns += pattern->nodes[k].self.sum_ns;
+		}
+	}
+	for (guint32 i = 0; i < view->n_operations; i++) {
+		const WpViewOperation *operation = &view->operations[i];
+		n_rows += operation->n_shares;
+		n_of_operations += operation->is_background ? 0 : operation->count;
+		for (guint32 k = 0; k < operation->n_shares && !operation->is_background; k++) {
+			in_operations.calls += operation->shares[k].count;
+			in_operations.messages += operation->shares[k].n_messages;
+		}
+	}
+	for (guint32 i = 0; i < view->n_totals; i++) {
+		in_totals.calls += view->totals[i].count;
+		in_totals.messages += view->totals[i].n_messages;
+		self_of_totals += view->totals[i].self_ns;
+	}
+	for (int i = 0; i < WP_VIEW_N_LOTS; i++) {
+		in_places.calls += view->lots[i].calls;
+		in_places.messages += view->lots[i].messages;
+	}
+	const WpViewCount *requests = &view->lots[WP_VIEW_IN_REQUESTS];
+	ck_assert_msg(n_requests <= view->n_requests &&
+			      n_requests + view->n_uncertain >= view->n_requests &&
+			      n_of_operations == view->n_requests,
+		      "%s: requests", name);
+	ck_assert_msg(memcmp(&in_patterns, requests, sizeof in_patterns) == 0, "%s: patterns",
+		      name);
+	/* What is expected is rounded in each row, and a few calls may belong to no path. */
+	double expected = (double)(requests->calls + view->lots[WP_VIEW_IN_UNCERTAIN].calls);
+	ck_assert_double_eq_tol((double)in_operations.calls, expected, 0.01 * expected + n_rows);
+	ck_assert_double_eq_tol((double)in_totals.calls, expected,
+				0.01 * expected + view->n_totals);
+	ck_assert_msg(in_places.calls == view->n_calls && in_places.messages == view->n_messages,
+		      "%s: places", name);
+	if (view->n_uncertain == 0)
+		ck_assert_double_eq_tol(self_of_patterns, self_of_totals, 0.02 * self_of_totals);
+	if (view->n_uncertain == 0)
+		ck_assert_double_eq_tol(total_ns, view->total_ns, 1);
+}
+
+static guint64
+counted(const WpView *view, const char *name)
+{
+	for (guint32 i = 0; i < view->quality.n_counters; i++)
+		if (strcmp(view->quality.counters[i].name, name) == 0)
+			return view->quality.counters[i].count;
+	return 0;
+}
+
+/* The numbers of one page add up, whatever the input and the selection. */
+START_TEST(sums)
+{
+	static const struct {
+		const char *file;
+		const char *where;
+		const char *root;
+		gboolean is_capture; /* whole: its counters know the same calls */
+	} rows[] = {
+		{ "traces/shop/input.pcap.gz", NULL, NULL, TRUE },
+		{ "traces/shop-busy/input.pcap.gz", NULL, NULL, TRUE },
+		{ "traces/shop/input.pcap.gz", "status != ok", NULL, FALSE },
+		{ "traces/shop/input.pcap.gz", NULL, "10.20.0.32", FALSE },
+		{ "tests/cli/in/shop.trace", NULL, NULL, FALSE },
+		{ "tests/cli/in/background.trace", NULL, NULL, FALSE },
+		{ "tests/cli/in/push.trace", NULL, NULL, FALSE },
+		{ "tests/cli/in/hostile.trace", NULL, NULL, FALSE },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpOptions) parser = wp_options_new();
+		WpAnalysisOptions options = { .where = rows[i].where, .root = rows[i].root };
+		g_autofree char *path =
+			g_build_filename(g_getenv("TOP_SRCDIR"), rows[i].file, NULL);
+		char *operands[] = { path, NULL };
+		g_autoptr(WpProgress) progress = wp_progress_new(TRUE);
+		const WpInvocation invocation = { .operands = operands,
+						  .n_operands = 1,
+						  .is_quiet = TRUE,
+						  .progress = progress };
+		const WpLoadOptions load = { .filter = NULL };
+		g_auto(WpLoadOutcome) outcome = { 0 };
+		wp_analysis_declare(parser, &options, TRUE);
+		g_autoptr(WpTrace) trace = wp_load_trace(&invocation, &load, &outcome, NULL);
+		ck_assert_msg(trace != NULL, "%s cannot be read", path);
+		g_autoptr(WpAnalysis) analysis =
+			wp_analysis_new(trace, &options, TRUE, NULL, &outcome, NULL);
+		ck_assert_ptr_nonnull(analysis);
+		g_autoptr(WpView) view = wp_view_new(analysis, &(const WpViewOptions){ 0 });
+		ck_assert_uint_gt(view->n_requests, 0);
+		check_sums(view, rows[i].file);
+		if (rows[i].is_capture) {
+			ck_assert_uint_eq(view->n_calls + view->setup.calls,
+					  counted(view, "calls"));
+			ck_assert_uint_eq(view->n_messages + view->setup.messages,
+					  counted(view, "messages"));
+		}
+		wp_analysis_options_clear(&options);
+	}
+}
+END_TEST
+
+WP_SUITE("view", numbers, uncertain_patterns_fold, totals, losses, repeats, trust, selection,
+	 siblings, sums)
