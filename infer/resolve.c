@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "infer/map.h"
+#include "infer/replicas.h"
 #include "infer/names.h"
 
 #define FIRST_USER_PORT 1024 /* below are ports that only services bind, RFC 6335 section 6 */
@@ -40,6 +41,7 @@ typedef struct {
 	gboolean is_behind; /* a proxy passes its own name on to it: see find_proxied() */
 	guint32 place;
 	guint32 host;
+	guint32 fold;          /* first of its replicas, or itself */
 	const char *file_name; /* (transfer none) of the names file */
 } Address;
 
@@ -54,6 +56,7 @@ typedef struct {
 	const char *named;  /* by the names file */
 	char *base;         /* unique name without a port */
 	guint32 n_services; /* user's nodes of its ports */
+	guint32 n_folded;   /* replicas; 0 = not folded */
 	guint32 n_random;   /* ports that one peer alone called, above FIRST_USER_PORT */
 	gboolean sends;     /* calls that belong to none of its ports */
 } Place;
@@ -222,7 +225,23 @@ find_clients(WpResolved *resolved, gboolean keep)
 		get_address(resolved, i)->is_client = FALSE;
 }
 
-/* Gives each address its place: by name in the file, "client", else its own. */
+/* Which addresses are replicas. Those that the file names are not asked: it says what is one. */
+static void
+find_replicas(WpResolved *resolved, gboolean folds)
+{
+	guint32 n = resolved->addresses->len;
+	g_autofree guint32 *firsts =
+		folds ? wp_replicas_find(resolved->trace, resolved->spans, n) : NULL;
+
+	for (guint32 i = 0; i < n; i++) {
+		Address *address = get_address(resolved, i);
+		gboolean is_named = address->file_name ||
+				    (firsts && get_address(resolved, firsts[i])->file_name);
+		address->fold = folds && !is_named ? firsts[i] : i;
+	}
+}
+
+/* Gives each address its place: by name in the file, "client", its replicas', else its own. */
 static void
 make_places(WpResolved *resolved)
 {
@@ -243,6 +262,9 @@ make_places(WpResolved *resolved)
 		} else if (address->is_client) {
 			clients = clients == WP_NO_NODE ? address->place : clients;
 			address->place = clients;
+		} else if (address->fold != i) {
+			address->place = get_address(resolved, address->fold)->place;
+			g_array_index(resolved->places, Place, address->place).n_folded++;
 		}
 		if (address->place == resolved->places->len)
 			g_array_append_val(resolved->places, place);
@@ -366,6 +388,35 @@ own_name(const WpResolved *resolved, guint32 node)
 	return g_strdup(wp_nodes_key(wp_trace_nodes(resolved->trace), node));
 }
 
+/* (transfer full) NAME without the number at its end: "backend" of "backend12". */
+static char *
+stem_of(const char *name)
+{
+	gsize length = strlen(name);
+	while (length && strchr("0123456789-_", name[length - 1]))
+		length--;
+	return g_strndup(name, length);
+}
+
+/* (transfer full) Of replicas: what their names have in common, else the first and how many more. */
+static char *
+folded_name(const WpResolved *resolved, const Place *place, guint32 number)
+{
+	g_autofree char *name = own_name(resolved, place->first);
+	g_autofree char *stem = stem_of(name);
+	gboolean is_common = *stem != '\0' && !strchr(stem, '.') && !strchr(stem, ':');
+
+	for (guint32 i = 0; i < resolved->addresses->len && is_common; i++) {
+		if (get_address(resolved, i)->place != number)
+			continue;
+		g_autofree char *other = own_name(resolved, i);
+		g_autofree char *its_stem = stem_of(other);
+		is_common = strcmp(stem, its_stem) == 0;
+	}
+	return is_common ? g_strdup_printf("%s*", stem)
+			 : g_strdup_printf("%s+%u", name, place->n_folded);
+}
+
 /* The user's node called NAME; made where it is new. */
 static guint32
 get_node(WpResolved *resolved, const char *name, guint32 host)
@@ -428,7 +479,9 @@ name_places(WpResolved *resolved)
 				continue;
 			g_autofree char *name = place->named ? g_strdup(place->named)
 						: round == 1 ? g_strdup("client")
-							     : own_name(resolved, place->first);
+						: place->n_folded
+							? folded_name(resolved, place, i)
+							: own_name(resolved, place->first);
 			place->base = make_unique(bases, name, wp_nodes_key(nodes, place->first));
 			g_hash_table_add(bases, place->base);
 		}
@@ -627,6 +680,7 @@ wp_resolve(const WpTrace *trace, const WpResolveOptions *options, GError **error
 	count_sent(resolved);
 	study_addresses(resolved);
 	find_clients(resolved, options->keep_clients);
+	find_replicas(resolved, options->folds);
 	make_places(resolved);
 	find_hosts(resolved);
 	find_proxied(resolved);

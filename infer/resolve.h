@@ -40,6 +40,7 @@
 typedef struct {
 	const char *names_file; /* NULL = none */
 	gboolean keep_clients;  /* --clients keep */
+	gboolean folds;         /* nodes with the same neighbours and calls are one (replicas.h) */
 	gboolean by_label;      /* FALSE: labels do not take part in anything (--pattern-by node) */
 	gboolean keep_setup;    /* spans also of set-up exchanges */
 	gboolean

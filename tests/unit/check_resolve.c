@@ -355,5 +355,53 @@ START_TEST(options)
 }
 END_TEST
 
+/* Names of all nodes that are called, in order, with --fold. */
+START_TEST(replicas_fold)
+{
+	static const struct {
+		const char *why;
+		const char *tree;
+		const char *nodes;
+	} rows[] = {
+		{ "same callers, same calls", "c>w1/x[0-9](d/q[1-2]) c>w2/x[10-19](d/q[11-12])",
+		  "w* d" },
+		{ "so are those whose neighbours are",
+		  "c>w1/x[0-9](d1/q[1-2],d2/q[3-4]) c>w2/x[10-19](d1/q[11-12],d2/q[13-14])",
+		  "w* d*" },
+		{ "another caller", "c>w1/x[0-9](d/q[1-2]) e>w2/x[10-19](d/q[11-12])", "w1 d w2" },
+		{ "another callee", "c>w1/x[0-9](d/q[1-2]) c>w2/x[10-19](f/q[11-12])",
+		  "w1 d w2 f" },
+		{ "another operation", "c>w1/x[0-9] c>w2/y[10-19]", "w1 w2" },
+		{ "numbers of one name need no operation", "c>w1[0-9] c>w2[10-19]", "w*" },
+		{ "other names do", "c>web[0-9] c>app[10-19]", "web app" },
+		{ "names that have nothing in common", "c>web/x[0-9] c>app/x[10-19]", "web+1" },
+		{ "clients are no replicas", "c1>w/x[0-9] c2>w/x[10-19]", "w" },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpTrace) trace = wp_tree_trace(rows[i].tree);
+		for (int folds = 1; folds >= 0; folds--) {
+			WpResolveOptions folding;
+			wp_resolve_options_init(&folding);
+			folding.folds = folds;
+			g_autoptr(WpResolved) resolved = wp_resolve(trace, &folding, NULL);
+			const WpSpans *spans = wp_resolved_spans(resolved);
+			g_autoptr(GString) found = g_string_new(" ");
+			for (guint32 k = 0; k < spans->n; k++) {
+				g_autofree char *name = g_strdup_printf(
+					" %s ",
+					wp_resolved_node_name(resolved, spans->spans[k].callee));
+				if (!strstr(found->str, name))
+					g_string_append(found, name + 1);
+			}
+			if (folds)
+				ck_assert_msg(g_str_equal(g_strstrip(found->str), rows[i].nodes),
+					      "%s: %s", rows[i].why, found->str);
+			else
+				ck_assert_ptr_null(strchr(found->str, '*'));
+		}
+	}
+}
+END_TEST
+
 WP_SUITE("resolve", names, ports, calls_both_ways, random_ports_fold, clients_fold,
-	 other_clients_fold, hints, hosts, options)
+	 other_clients_fold, replicas_fold, hints, hosts, options)
