@@ -268,6 +268,15 @@ write_references(const Page *page, const WpAccuracy *const *references)
 	wp_table_write(table, page->style, 2, page->out);
 }
 
+/* What the capture lets expect without any truth, beside what is true. */
+static void
+write_check(const Page *page, const WpSelfCheck *check)
+{
+	heading(page, "Self-check: what can be expected without the truth");
+	line(page, "links right (recall)", check->n_links_right, check->n_links);
+	line(page, "traces exact", check->n_requests_right, check->n_requests);
+}
+
 static void
 write_title(const Page *page, const WpAccuracyTitle *title)
 {
@@ -295,6 +304,8 @@ wp_accuracy_write_text(const WpAccuracyTitle *title, const WpAccuracy *accuracy,
 	write_calibration(&page);
 	if (beside->references)
 		write_references(&page, beside->references);
+	if (beside->check)
+		write_check(&page, beside->check);
 }
 
 /* JSON */
@@ -412,6 +423,17 @@ json_references(WpJson *json, const WpAccuracy *const *references)
 	wp_json_close(json, '}');
 }
 
+static void
+json_check(WpJson *json, const WpSelfCheck *check)
+{
+	wp_json_open(json, "self_check", '{');
+	wp_json_uint(json, "links", check->n_links);
+	wp_json_uint(json, "links_right", check->n_links_right);
+	wp_json_uint(json, "traces", check->n_requests);
+	wp_json_uint(json, "traces_exact", check->n_requests_right);
+	wp_json_close(json, '}');
+}
+
 void
 wp_accuracy_write_json(const WpAccuracyTitle *title, const WpAccuracy *accuracy,
 		       const WpAccuracyBeside *beside, WpOut *out)
@@ -439,5 +461,7 @@ wp_accuracy_write_json(const WpAccuracyTitle *title, const WpAccuracy *accuracy,
 	}
 	if (beside->references)
 		json_references(&json, beside->references);
+	if (beside->check)
+		json_check(&json, beside->check);
 	wp_json_close(&json, '}');
 }

@@ -4,12 +4,14 @@
 
 #include "infer/accuracy.h"
 #include "infer/engine.h"
+#include "infer/self-check.h"
 #include "report/out.h"
 #include "report/terminal.h"
 
 /* What stands beside the accuracy of an inference where it was asked for. */
 typedef struct {
 	const WpAccuracy *const *references; /* by WpReferenceKind, or NULL */
+	const WpSelfCheck *check;            /* or NULL */
 } WpAccuracyBeside;
 
 /* What is judged. */

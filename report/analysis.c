@@ -279,6 +279,16 @@ resolve_options(const WpAnalysisOptions *options)
 	return resolve;
 }
 
+gboolean
+wp_analysis_self_check(const WpAnalysis *analysis, const WpAnalysisOptions *options,
+		       WpSelfCheck *out_check, GError **error)
+{
+	WpResolveOptions resolve = resolve_options(options);
+	return wp_self_check(analysis->resolved, analysis->links, &resolve, analysis->engine,
+			     engine_options(options, analysis->engine), wp_interrupt_came,
+			     out_check, error);
+}
+
 static WpAnalysis *
 analyse(const WpTrace *trace, const WpAnalysisOptions *options, gboolean want_patterns,
 	WpLoadOutcome *outcome, GError **error)

@@ -9,6 +9,7 @@
 
 #include "infer/engine.h"
 #include "infer/pattern.h"
+#include "infer/self-check.h"
 #include "report/load.h"
 #include "report/select.h"
 #include "report/where.h"
@@ -59,6 +60,10 @@ void wp_analysis_free(WpAnalysis *analysis);
  */
 WpLinks *wp_analysis_reference(const WpAnalysis *analysis, const WpAnalysisOptions *options,
 			       const WpReference *reference, GError **error);
+
+/* How right the links of ANALYSIS can be expected to be: infers once more. */
+gboolean wp_analysis_self_check(const WpAnalysis *analysis, const WpAnalysisOptions *options,
+				WpSelfCheck *out_check, GError **error);
 
 /* FALSE where the options can be seen to be wrong without any input. */
 gboolean wp_analysis_check(const WpAnalysisOptions *options, GError **error);

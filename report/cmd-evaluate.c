@@ -21,6 +21,7 @@ typedef struct {
 	int format;
 	gint64 tolerance_ns;
 	gboolean reference;
+	gboolean self_check;
 } EvaluateOptions;
 
 /* What was inferred, and how right that is. */
@@ -28,6 +29,8 @@ typedef struct {
 	WpFound *found;
 	const char *engine;                      /* NULL: the calls of a file */
 	WpAccuracy *references[WP_N_REFERENCES]; /* NULL: not asked for */
+	WpSelfCheck check;
+	gboolean is_checked;
 } Inferred;
 
 static const char *const formats[] = { "auto", "text", "json", NULL };
@@ -53,6 +56,11 @@ static const WpOption evaluate_table[] = {
 	  AT(reference),
 	  .help = "also how right the engine were if it knew the truth to learn\n"
 		  "from, and to start from: what its input allows" },
+	{ .name = "self-check",
+	  .kind = WP_OPT_FLAG,
+	  AT(self_check),
+	  .help = "also how right wirepath report --self-check expects to be,\n"
+		  "without the truth" },
 	{ .name = "output",
 	  .short_name = 'o',
 	  .kind = WP_OPT_TEXT,
@@ -157,6 +165,10 @@ infer_calls(WpInvocation *invocation, const EvaluateOptions *options, const WpTr
 	if (*out_status < 0)
 		return FALSE;
 	out->found = wp_found_new(analysis->resolved, analysis->links);
+	out->is_checked = options->self_check && !wp_interrupt_came();
+	if (out->is_checked &&
+	    !wp_analysis_self_check(analysis, &options->analysis, &out->check, error))
+		return FALSE;
 	return !options->reference || run_references(options, truth, analysis, out, error);
 }
 
@@ -167,9 +179,10 @@ find_calls(WpInvocation *invocation, const EvaluateOptions *options, const WpTru
 {
 	if (invocation->n_operands != 1 || !is_calls_file(invocation->operands[0]))
 		return infer_calls(invocation, options, truth, out, out_status, error);
-	if (options->reference) {
+	if (options->reference || options->self_check) {
 		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
-			    "evaluate: --reference needs a capture or a trace, not inferred calls");
+			    "evaluate: --%s needs a capture or a trace, not inferred calls",
+			    options->reference ? "reference" : "self-check");
 		return FALSE;
 	}
 	out->found = wp_found_read(invocation->operands[0], error);
@@ -217,6 +230,7 @@ write_page(const WpInvocation *invocation, const EvaluateOptions *options,
 	const WpAccuracyBeside beside = {
 		.references =
 			has_references ? (const WpAccuracy *const *)inferred->references : NULL,
+		.check = inferred->is_checked ? &inferred->check : NULL,
 	};
 	g_autofree char *input = names_of(invocation);
 	g_autofree char *truth = g_path_get_basename(options->truth);

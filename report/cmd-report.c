@@ -2,6 +2,7 @@
 #include "report/analysis.h"
 #include "report/command.h"
 #include "report/error.h"
+#include "report/interrupt.h"
 #include "report/load.h"
 #include "report/output.h"
 #include "report/view.h"
@@ -11,6 +12,7 @@ typedef struct {
 	WpAnalysisOptions analysis;
 	WpOutputOptions output;
 	gboolean unfolds;
+	gboolean self_check;
 } ReportOptions;
 
 static const WpOption report_table[] = {
@@ -18,6 +20,10 @@ static const WpOption report_table[] = {
 	  .kind = WP_OPT_FLAG,
 	  .offset = offsetof(ReportOptions, unfolds),
 	  .help = "show patterns that are likely mistakes of inference, too" },
+	{ .name = "self-check",
+	  .kind = WP_OPT_FLAG,
+	  .offset = offsetof(ReportOptions, self_check),
+	  .help = "say how right the paths can be expected to be: takes\nabout twice as long" },
 	{ .name = NULL },
 };
 
@@ -47,11 +53,16 @@ write_pages(const WpInvocation *invocation, const ReportOptions *options, const 
 							 invocation->progress, outcome, error);
 	if (!analysis)
 		return FALSE;
+	WpSelfCheck check;
+	gboolean is_checked = options->self_check && !wp_interrupt_came();
+	if (is_checked && !wp_analysis_self_check(analysis, &options->analysis, &check, error))
+		return FALSE;
 	WpViewOptions shown = {
 		.root = options->analysis.root,
 		.where = options->analysis.where,
 		.partial = wp_load_partial_reason(outcome),
 		.unfolds = options->unfolds,
+		.check = is_checked ? &check : NULL,
 		.is_selective = wp_load_is_selective(&options->load),
 	};
 	g_autoptr(WpView) view = wp_view_new(analysis, &shown);

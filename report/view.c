@@ -387,6 +387,16 @@ fill_totals(const Maker *maker)
 	view->totals = totals;
 }
 
+static void
+fill_check(WpView *view, const WpSelfCheck *check)
+{
+	if (!check)
+		return;
+	view->links.n_check_links = check->n_links;
+	view->links.n_check_links_right = check->n_links_right;
+	view->links.n_check_requests = check->n_requests;
+	view->links.n_check_requests_right = check->n_requests_right;
+}
 
 /* Facts and quality. */
 
@@ -536,6 +546,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	fill_operations(&maker);
 	fill_totals(&maker);
 	wp_view_links_fill(view, analysis, options->unfolds);
+	fill_check(view, options->check);
 	wp_view_quality_fill(&view->quality, wp_trace_counters(analysis->trace), maker.nodes,
 			     analysis->resolved);
 	fill_shared(&maker);

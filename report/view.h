@@ -193,6 +193,11 @@ typedef struct {
 	double parallelism; /* mean candidate parents of the calls that have any */
 	guint64 n_linked;   /* calls with a parent */
 	guint64 n_certain;  /* ... the only possible one */
+	/* Of the self-check; n_check_links 0 = not asked for, or nothing to check. */
+	guint64 n_check_links;
+	guint64 n_check_links_right;
+	guint64 n_check_requests;
+	guint64 n_check_requests_right;
 	gboolean has_odds;  /* the next three mean something */
 	double n_right;     /* parents expected to be right */
 	guint64 n_doubtful; /* ... with a probability under 90 % */
@@ -272,6 +277,7 @@ typedef struct {
 } WpView;
 
 struct WpAnalysis;
+struct WpSelfCheck;
 
 typedef struct {
 	const char *root;                /* --root, shown in pages; or NULL */
@@ -279,6 +285,7 @@ typedef struct {
 	const char *partial;             /* why the input was not read whole */
 	gboolean is_selective;           /* --from, --to or --filter were given */
 	gboolean unfolds;                /* uncertain patterns are shown like others */
+	const struct WpSelfCheck *check; /* or NULL */
 } WpViewOptions;
 
 struct WpCounters;

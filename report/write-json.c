@@ -266,6 +266,14 @@ write_links(WpJson *json, const WpViewLinks *links)
 		wp_json_uint(json, "doubtful", links->n_doubtful);
 		wp_json_number(json, "expected_whole_requests", links->n_whole, 2);
 	}
+	if (links->n_check_links) {
+		wp_json_open(json, "self_check", '{');
+		wp_json_uint(json, "links", links->n_check_links);
+		wp_json_uint(json, "links_right", links->n_check_links_right);
+		wp_json_uint(json, "requests", links->n_check_requests);
+		wp_json_uint(json, "requests_right", links->n_check_requests_right);
+		wp_json_close(json, '}');
+	}
 	wp_json_uint(json, "requests_linked", links->n_roots);
 	wp_json_uint(json, "requests_without_choice", links->n_clear);
 	wp_json_open(json, "load_classes", '{');

@@ -182,6 +182,24 @@ write_trust(const Text *text)
 	wp_text_paragraph(text->page, words, 0, text->out);
 }
 
+/* What came out of requests like those found, dealt anew. */
+static void
+write_check(const Text *text)
+{
+	const WpViewLinks *links = &text->view->links;
+	char right[WP_FORMAT_MAX], whole[WP_FORMAT_MAX];
+	if (!links->n_check_links)
+		return;
+	g_autofree char *words = g_strdup_printf(
+		"Self-check: of requests like these at this load, %s of the parents and %s of the "
+		"requests as a whole come out right.",
+		wp_format_share(right,
+				(double)links->n_check_links_right / (double)links->n_check_links),
+		wp_format_share(whole, (double)links->n_check_requests_right /
+					       (double)links->n_check_requests));
+	wp_text_paragraph(text->page, words, 0, text->out);
+}
+
 static void
 write_selection(const Text *text)
 {
@@ -738,6 +756,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 		write_trust(&text);
 	else
 		write_nothing(&text);
+	write_check(&text);
 	write_warning(&text);
 	write_operations(&text);
 	write_totals(&text);

@@ -1,0 +1,216 @@
+/* Self-check: requests found are dealt anew among their arrivals, and inferred again. */
+#include "infer/self-check.h"
+
+#include <string.h>
+
+#include "infer/map.h"
+#include "infer/path.h"
+
+typedef struct {
+	const WpTrace *trace;
+	const WpSpans *spans;
+	const WpLinks *links;
+	WpPaths *paths;
+	guint32 *root_of; /* by span: WP_NO_SPAN = on no path */
+	gint64 *shift_ns; /* by span */
+	guint32 *span_of; /* by record: the span that it belongs to, or WP_NO_SPAN */
+	guint64 random;
+} Draw;
+
+/* xorshift64* */
+static guint32
+random_below(Draw *draw, guint32 n)
+{
+	draw->random ^= draw->random >> 12;
+	draw->random ^= draw->random << 25;
+	draw->random ^= draw->random >> 27;
+	guint64 bits = draw->random * G_GUINT64_CONSTANT(0x2545f4914f6cdd1d);
+	return (guint32)((bits >> 32) * n >> 32);
+}
+
+/* Breadth first, so that parents come first. */
+static void
+find_roots(Draw *draw)
+{
+	const WpPaths *paths = draw->paths;
+	g_autofree guint32 *order = g_new(guint32, (gsize)paths->n + 1);
+	guint32 n = 0;
+
+	for (guint32 i = 0; i < paths->n; i++)
+		draw->root_of[i] = WP_NO_SPAN;
+	for (guint32 i = 0; i < paths->n_roots; i++) {
+		order[n++] = paths->roots[i];
+		draw->root_of[paths->roots[i]] = paths->roots[i];
+	}
+	for (guint32 i = 0; i < n; i++)
+		for (guint32 k = paths->child_at[order[i]]; k < paths->child_at[order[i] + 1];
+		     k++) {
+			draw->root_of[paths->children[k]] = draw->root_of[order[i]];
+			order[n++] = paths->children[k];
+		}
+}
+
+/* Deals the requests of each path among their arrivals: the shift of every root. */
+static void
+deal(Draw *draw)
+{
+	const WpPaths *paths = draw->paths;
+	const WpSpan *spans = draw->spans->spans;
+	g_autoptr(WpMap) numbers = wp_map_new();
+	g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+
+	for (guint32 i = 0; i < paths->n_roots; i++) {
+		guint32 root = paths->roots[i];
+		guint32 number =
+			wp_map_number(numbers, wp_map_key(spans[root].caller, paths->forms[root]));
+		if (number == lists->len)
+			g_ptr_array_add(lists, g_array_new(FALSE, FALSE, sizeof(guint32)));
+		g_array_append_val((GArray *)lists->pdata[number], root);
+	}
+	for (guint i = 0; i < lists->len; i++) {
+		const GArray *list = lists->pdata[i];
+		g_autofree guint32 *dealt = g_memdup2(list->data, list->len * sizeof(guint32));
+		for (guint32 k = list->len; k > 1; k--) {
+			guint32 other = random_below(draw, k), kept = dealt[k - 1];
+			dealt[k - 1] = dealt[other];
+			dealt[other] = kept;
+		}
+		for (guint k = 0; k < list->len; k++) {
+			guint32 place = g_array_index(list, guint32, k);
+			draw->shift_ns[dealt[k]] = spans[place].call_ns - spans[dealt[k]].call_ns;
+		}
+	}
+}
+
+/* Calls move with their request; what is on no path with the first call on its connection that is. */
+static void
+spread_shifts(Draw *draw, WpMap *shift_of_flow)
+{
+	const WpRecord *records = wp_trace_records(draw->trace);
+
+	for (guint32 i = 0; i < draw->spans->n; i++) {
+		if (draw->root_of[i] == WP_NO_SPAN)
+			continue;
+		draw->shift_ns[i] = draw->shift_ns[draw->root_of[i]];
+		wp_map_at(shift_of_flow, records[draw->spans->spans[i].call_record].flow, i);
+	}
+}
+
+static gint64
+shift_of_record(const Draw *draw, const WpMap *span_of_flow, gsize number)
+{
+	const WpRecord *record = &wp_trace_records(draw->trace)[number];
+	guint32 span = draw->span_of[number];
+
+	if (span == WP_NO_SPAN || draw->root_of[span] == WP_NO_SPAN)
+		span = record->flow ? wp_map_find(span_of_flow, record->flow) : WP_MAP_NONE;
+	return span == WP_MAP_NONE ? 0 : draw->shift_ns[span];
+}
+
+static void
+find_spans_of_records(Draw *draw)
+{
+	for (gsize i = 0; i < wp_trace_n_records(draw->trace); i++)
+		draw->span_of[i] = WP_NO_SPAN;
+	for (guint32 i = 0; i < draw->spans->n; i++) {
+		const WpSpan *span = &draw->spans->spans[i];
+		draw->span_of[span->call_record] = i;
+		if (span->return_record != G_MAXUINT32)
+			draw->span_of[span->return_record] = i;
+	}
+}
+
+/* (transfer full) The capture as drawn. The packet of a record is the number of its span, from 1. */
+static WpTrace *
+make_trace(Draw *draw)
+{
+	const WpRecord *records = wp_trace_records(draw->trace);
+	WpTrace *made = wp_trace_new(wp_trace_nodes(draw->trace));
+	WpRecordSink *sink = wp_trace_sink(made);
+	g_autoptr(WpMap) span_of_flow = wp_map_new();
+
+	spread_shifts(draw, span_of_flow);
+	wp_sink_begin(sink, wp_trace_nodes(draw->trace), NULL);
+	for (gsize i = 0; i < wp_trace_n_records(draw->trace); i++) {
+		WpRecord record = records[i];
+		guint32 span = draw->span_of[i];
+		gint64 shift = shift_of_record(draw, span_of_flow, i);
+		record.begin_ns += shift;
+		record.end_ns += shift;
+		record.id = span == WP_NO_SPAN ? draw->spans->n + i : span;
+		record.packet = span == WP_NO_SPAN ? 0 : (guint64)span + 1;
+		wp_sink_record(sink, &record, wp_trace_tokens(draw->trace, &records[i]), NULL);
+	}
+	wp_sink_counters(sink, wp_trace_counters(draw->trace), NULL);
+	wp_sink_end(sink, NULL);
+	return made;
+}
+
+/* The number that a drawn span had, or WP_NO_SPAN. */
+static guint32
+former(const WpResolved *drawn, guint32 number)
+{
+	if (number == WP_NO_SPAN)
+		return WP_NO_SPAN;
+	const WpSpan *span = &wp_resolved_spans(drawn)->spans[number];
+	const WpRecord *record = &wp_trace_records(wp_resolved_trace(drawn))[span->call_record];
+	return record->packet ? (guint32)(record->packet - 1) : WP_NO_SPAN;
+}
+
+static void
+compare(const Draw *draw, const WpResolved *drawn, const WpLinks *again, WpSelfCheck *check)
+{
+	g_autofree guint8 *is_wrong = g_new0(guint8, (gsize)draw->spans->n + 1);
+
+	for (guint32 i = 0; i < again->n; i++) {
+		guint32 span = former(drawn, i);
+		guint32 parent = former(drawn, again->links[i].parent);
+		if (span == WP_NO_SPAN || draw->root_of[span] == WP_NO_SPAN)
+			continue;
+		guint32 truth = draw->links->links[span].parent;
+		check->n_links += truth != WP_NO_SPAN;
+		check->n_links_right += truth != WP_NO_SPAN && parent == truth;
+		if (parent == truth)
+			continue;
+		is_wrong[draw->root_of[span]] = TRUE;
+		if (parent != WP_NO_SPAN && draw->root_of[parent] != WP_NO_SPAN)
+			is_wrong[draw->root_of[parent]] = TRUE;
+	}
+	for (guint32 i = 0; i < draw->paths->n_roots; i++) {
+		check->n_requests++;
+		check->n_requests_right += !is_wrong[draw->paths->roots[i]];
+	}
+}
+
+gboolean
+wp_self_check(const WpResolved *resolved, const WpLinks *links, const WpResolveOptions *resolve,
+	      const WpEngine *engine, const void *options, WpStopFunc stop, WpSelfCheck *out_check,
+	      GError **error)
+{
+	const WpSpans *spans = wp_resolved_spans(resolved);
+	g_autofree guint32 *root_of = g_new(guint32, (gsize)spans->n + 1);
+	g_autofree gint64 *shift_ns = g_new0(gint64, (gsize)spans->n + 1);
+	const WpTrace *given = wp_resolved_trace(resolved);
+	g_autofree guint32 *span_of = g_new(guint32, wp_trace_n_records(given) + 1);
+	g_autoptr(WpPaths) paths = wp_paths_new(spans, links, NULL, NULL);
+	Draw draw = { .trace = given,
+		      .spans = spans,
+		      .links = links,
+		      .paths = paths,
+		      .root_of = root_of,
+		      .span_of = span_of,
+		      .shift_ns = shift_ns,
+		      .random = G_GUINT64_CONSTANT(88172645463325252) };
+
+	find_roots(&draw);
+	find_spans_of_records(&draw);
+	deal(&draw);
+	g_autoptr(WpTrace) trace = make_trace(&draw);
+	g_autoptr(WpResolved) drawn = wp_resolve(trace, resolve, error);
+	g_autoptr(WpLinks) again = drawn ? engine->run(drawn, options, stop, error) : NULL;
+	if (!again)
+		return FALSE;
+	*out_check = (WpSelfCheck){ 0 };
+	compare(&draw, drawn, again, out_check);
+	return TRUE;
+}

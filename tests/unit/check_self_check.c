@@ -1,0 +1,109 @@
+/* Self-check: what it expects is what is true. */
+#include "infer/self-check.h"
+
+#include "infer/engine-nesting.h"
+#include "tests/support/suite.h"
+#include "tests/support/tree.h"
+
+/* Numbers that look like chance, in 0 .. N - 1. */
+static int
+next(guint32 *state, int n)
+{
+	*state = *state * 1664525 + 1013904223;
+	return (int)((guint64)(*state >> 8) * (guint64)n >> 24);
+}
+
+/*
+ * Requests every PERIOD us that take about 400 us: some work, a call to a, some work, maybe a call to b.
+ * So 400 / PERIOD of them are open at once.
+ */
+static WpTree *
+make_requests(int period, int n)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	guint32 state = 42;
+	for (int i = 0; i < n; i++) {
+		int begin = period * i + next(&state, period);
+		int a = begin + 50 + next(&state, 100), a_end = a + 20 + next(&state, 60);
+		int b = a_end + 20 + next(&state, 80), b_end = b + 20 + next(&state, 60);
+		gboolean has_b = next(&state, 2);
+		int end = (has_b ? b_end : a_end) + 20 + next(&state, 60);
+		g_string_append_printf(text, "c>w[%d-%d](a[%d-%d]", begin, end, a, a_end);
+		if (has_b)
+			g_string_append_printf(text, ",b[%d-%d]", b, b_end);
+		g_string_append(text, ") ");
+	}
+	return wp_tree_new(text->str);
+}
+
+static double
+true_share(const WpTree *tree, const WpLinks *links)
+{
+	g_autoptr(WpLinks) truth = wp_tree_links(tree);
+	guint32 n = 0, right = 0;
+	for (guint32 i = 0; i < links->n; i++) {
+		n += truth->links[i].parent != WP_NO_SPAN;
+		right += truth->links[i].parent != WP_NO_SPAN &&
+			 links->links[i].parent == truth->links[i].parent;
+	}
+	return (double)right / n;
+}
+
+static WpSelfCheck
+check_of(const WpTree *tree, const WpLinks *links)
+{
+	WpResolveOptions resolve;
+	WpSelfCheck check;
+	wp_resolve_options_init(&resolve);
+	ck_assert(wp_self_check(tree->resolved, links, &resolve, &wp_engine_nesting, NULL, NULL,
+				&check, NULL));
+	return check;
+}
+
+/* At any load within 5 points of what is true. */
+START_TEST(expects_what_is_true)
+{
+	static const struct {
+		int period;
+		double least, most; /* that are truly right: easy and hard cases are meant */
+	} rows[] = { { 1000, 1, 1 }, { 200, 0.9, 1 }, { 60, 0.5, 0.95 } };
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpTree) tree = make_requests(rows[i].period, 600);
+		g_autoptr(WpLinks) links = wp_engine_nesting.run(tree->resolved, NULL, NULL, NULL);
+		WpSelfCheck check = check_of(tree, links);
+		double expected = (double)check.n_links_right / (double)check.n_links;
+		double truly = true_share(tree, links);
+		ck_assert_double_ge(truly, rows[i].least);
+		ck_assert_double_le(truly, rows[i].most);
+		ck_assert_msg(ABS(expected - truly) <= 0.05, "every %d us: %g, not %g",
+			      rows[i].period, expected, truly);
+		ck_assert_uint_eq(check.n_requests, 600);
+		ck_assert_uint_le(check.n_requests_right, check.n_requests);
+		ck_assert_int_eq(check.n_requests_right == check.n_requests, expected >= 1);
+	}
+}
+END_TEST
+
+START_TEST(repeats)
+{
+	g_autoptr(WpTree) tree = make_requests(80, 200);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(tree->resolved, NULL, NULL, NULL);
+	WpSelfCheck one = check_of(tree, links), two = check_of(tree, links);
+	ck_assert_mem_eq(&one, &two, sizeof one);
+}
+END_TEST
+
+/* Nothing to check is no division by zero; what is on no path does not count. */
+START_TEST(what_counts)
+{
+	g_autoptr(WpTree) tree = wp_tree_new("c>w[0-9] c>w[10-] c>w[20] c>w[30-39](d[31-32])");
+	g_autoptr(WpLinks) links = wp_tree_links(tree);
+	WpSelfCheck check = check_of(tree, links);
+	ck_assert_uint_eq(check.n_links, 1);
+	ck_assert_uint_eq(check.n_links_right, 1);
+	ck_assert_uint_eq(check.n_requests, 2);
+	ck_assert_uint_eq(check.n_requests_right, 2);
+}
+END_TEST
+
+WP_SUITE("self-check", expects_what_is_true, repeats, what_counts)
