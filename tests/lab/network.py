@@ -24,7 +24,8 @@ def _run(*command):
 
 
 class Network:
-    def __init__(self):
+    def __init__(self, hosts=None):
+        self._hosts = hosts or places.HOSTS
         self._prefix = f"wplab{os.getpid()}"
         self._made = []
         self._processes = []
@@ -33,7 +34,7 @@ class Network:
         self._add("switch")
         self._inside("switch", "ip", "link", "add", "br0", "type", "bridge", "forward_delay", "0")
         self._inside("switch", "ip", "link", "set", "br0", "up")
-        for name, ip in places.HOSTS.items():
+        for name, ip in self._hosts.items():
             self._add(name)
             self._plug(name, ip)
 
