@@ -67,8 +67,10 @@ static Set
 close_set(Tokens *self, guint32 first)
 {
 	guint32 n = self->numbers->len - first, kept = 0;
-	guint32 *numbers = &g_array_index(self->numbers, guint32, first);
 
+	if (n == 0)
+		return (Set){ first, 0 }; /* the array may have no memory yet */
+	guint32 *numbers = &g_array_index(self->numbers, guint32, first);
 	if (n > 1)
 		qsort(numbers, n, sizeof numbers[0], compare_numbers);
 	for (guint32 i = 0; i < n && kept < MAX_OF_BUNDLE; i++)
