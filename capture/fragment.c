@@ -175,7 +175,7 @@ copy_units(Datagram *datagram, const WpFragment *fragment)
 static gboolean
 is_possible(const Datagram *datagram, const WpFragment *fragment)
 {
-	guint32 end = fragment->offset + fragment->length;
+	guint64 end = (guint64)fragment->offset + fragment->length; /* a length may be any */
 
 	if (fragment->length == 0 || fragment->offset % UNIT != 0 || end > DATAGRAM_MAX ||
 	    fragment->captured > fragment->length)

@@ -14,17 +14,16 @@ add(WpFragments *fragments, const char *step, GString *out)
 	guint8 data[65536];
 	WpFragment fragment = { .protocol = 17, .data = data };
 	g_auto(GStrv) words = g_strsplit(step, " ", -1);
-	guint end = 0;
 	const guint8 *whole;
 	guint32 length, captured;
 
 	fragment.id = (guint32)g_ascii_strtoull(words[0], NULL, 10);
 	char *rest;
 	fragment.offset = (guint32)g_ascii_strtoull(words[1], &rest, 10);
-	end = (guint)g_ascii_strtoull(rest + 1, &rest, 10);
+	guint64 end = g_ascii_strtoull(rest + 1, &rest, 10);
 	fragment.more = *rest == '+';
-	fragment.length = fragment.captured = end - fragment.offset;
-	for (guint i = 0; i < fragment.length; i++)
+	fragment.length = fragment.captured = (guint32)(end - fragment.offset);
+	for (guint i = 0; i < MIN(fragment.length, sizeof data); i++)
 		data[i] = (guint8)(fragment.offset + i);
 	for (guint w = 2; words[w]; w += 2) {
 		if (strcmp(words[w], "snap") == 0)
@@ -32,7 +31,7 @@ add(WpFragments *fragments, const char *step, GString *out)
 		else if (strcmp(words[w], "at") == 0)
 			fragment.time_ns = g_ascii_strtoll(words[w + 1], NULL, 10) * SECOND;
 		else
-			memset(data, words[w + 1][0], fragment.length);
+			memset(data, words[w + 1][0], MIN(fragment.length, sizeof data));
 	}
 	if (!wp_fragments_add(fragments, &fragment, &whole, &length, &captured))
 		return FALSE;
@@ -69,6 +68,8 @@ START_TEST(steps)
 		{ "1 16-24 snap 0;1 0-16+ snap 10", "1 10/24", 0 },
 		/* impossible: no bytes, no multiple of eight, beyond 64 KiB, beyond the end, two ends */
 		{ "1 0-0+;1 0-9+;1 65528-65536;1 0-8+;1 8-9", "1 9/9", 3 },
+		/* an end beyond 32 bits is beyond, not before the beginning */
+		{ "1 16-4294967304+ snap 0;1 0-8+;1 8-9", "1 9/9", 1 },
 		{ "1 0-16;1 0-8+;1 0-24", "1 16/16 1 24/24", 0 },
 		{ "1 8-16;1 16-24;1 8-24+;1 0-8+", "1 16/16", 2 },
 		{ "1 16-24+;1 0-16", "", 2 },
