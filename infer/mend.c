@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "infer/mend-private.h"
+#include "infer/random.h"
 
 #define LEAST_MEAN    0.9 /* probability of all links: with less, none is moved */
 #define UNHEARD       0.5 /* instances: the weight of a path that no other request takes */
@@ -47,7 +48,7 @@ typedef struct {
 	WpMap *most;       /* first call -> requests of its most frequent path */
 	GArray *active;    /* guint32: bundles that sweeps look at */
 	GArray *scratch;   /* guint32 */
-	guint64 random;
+	WpRandom64 random;
 } Mend;
 
 /* Bundles of one of two parents that the other may have caused as well. */
@@ -417,29 +418,12 @@ make(Mend *mend, const Pair *pair, const Exchange *exchange)
 
 /* --- moves by chance --- */
 
-/* xorshift64*, in (0, 1). */
-static double
-next_random(Mend *mend)
-{
-	mend->random ^= mend->random >> 12;
-	mend->random ^= mend->random << 25;
-	mend->random ^= mend->random >> 27;
-	guint64 bits = mend->random * G_GUINT64_CONSTANT(0x2545f4914f6cdd1d);
-	return ((double)(bits >> 11) + 0.5) * 0x1p-53;
-}
-
-static guint32
-random_below(Mend *mend, guint32 n)
-{
-	return (guint32)(next_random(mend) * n);
-}
-
 /* How many of the last N: one, all, or any number. */
 static guint32
 random_run(Mend *mend, guint32 n)
 {
-	double kind = next_random(mend);
-	return kind < 0.4 ? 1 : kind < 0.7 ? n : 1 + random_below(mend, n);
+	double kind = wp_random64_share(&mend->random);
+	return kind < 0.4 ? 1 : kind < 0.7 ? n : 1 + wp_random64_below(&mend->random, n);
 }
 
 static guint32
@@ -472,7 +456,8 @@ try_by_chance(Mend *mend, guint32 number, double temperature, double sure)
 	const WpMendBundle *bundle = &mend->bundles.bundles[number];
 	guint32 from = mend->links->links[wp_mend_members(&mend->bundles, bundle)[0]].parent;
 	guint32 to = g_array_index(mend->bundles.options, guint32,
-				   bundle->first_option + random_below(mend, bundle->n_options));
+				   bundle->first_option +
+					   wp_random64_below(&mend->random, bundle->n_options));
 	Exchange exchange = { { 0, 0 }, { 0, 0 } };
 	Pair pair;
 
@@ -482,12 +467,12 @@ try_by_chance(Mend *mend, guint32 number, double temperature, double sure)
 	exchange.begin[0] = place_of(&pair.sides[0], number);
 	if (exchange.begin[0] < pair.sides[0].n) {
 		exchange.n[0] = random_run(mend, pair.sides[0].n - exchange.begin[0]);
-		if (pair.sides[1].n && next_random(mend) < 0.5) {
-			exchange.begin[1] = random_below(mend, pair.sides[1].n);
+		if (pair.sides[1].n && wp_random64_share(&mend->random) < 0.5) {
+			exchange.begin[1] = wp_random64_below(&mend->random, pair.sides[1].n);
 			exchange.n[1] = random_run(mend, pair.sides[1].n - exchange.begin[1]);
 		}
 		double gain = weigh(mend, &pair, &exchange);
-		if (gain >= 0 || next_random(mend) < exp(gain / temperature))
+		if (gain >= 0 || wp_random64_share(&mend->random) < exp(gain / temperature))
 			make(mend, &pair, &exchange);
 	}
 	close_pair(mend, &pair);
@@ -520,10 +505,10 @@ static void
 sweep(Mend *mend, double temperature, double sure)
 {
 	for (guint i = 0; i < mend->active->len; i++)
-		try_by_chance(
-			mend,
-			g_array_index(mend->active, guint32, random_below(mend, mend->active->len)),
-			temperature, sure);
+		try_by_chance(mend,
+			      g_array_index(mend->active, guint32,
+					    wp_random64_below(&mend->random, mend->active->len)),
+			      temperature, sure);
 }
 
 /* --- best moves --- */
@@ -759,7 +744,7 @@ wp_links_mend(WpLinks *links, const WpResolved *resolved, WpStopFunc stop)
 		.most = wp_map_new(),
 		.active = g_array_new(FALSE, FALSE, sizeof(guint32)),
 		.scratch = g_array_new(FALSE, FALSE, sizeof(guint32)),
-		.random = G_GUINT64_CONSTANT(88172645463325252),
+		.random = { WP_RANDOM64_SEED },
 	};
 
 	mend.sums = g_new0(guint64, (gsize)mend.n + 1);

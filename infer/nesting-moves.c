@@ -14,23 +14,12 @@ typedef WpNestLeft Left;
 typedef WpNestSearch Search;
 typedef WpNestBest Best;
 
-/* xorshift64*, in (0, 1). */
-double
-wp_nest_random(Search *search)
-{
-	search->random ^= search->random >> 12;
-	search->random ^= search->random << 25;
-	search->random ^= search->random >> 27;
-	guint64 bits = search->random * G_GUINT64_CONSTANT(0x2545f4914f6cdd1d);
-	return ((double)(bits >> 11) + 0.5) * 0x1p-53;
-}
-
 /* Of Gumbel's law: the greatest of gains with such noise is as in a draw by exp(gain). */
 static double
 noise(Search *search)
 {
 	const WpQuickLog *quick = &search->problem->quick;
-	return -wp_quick_log(quick, -wp_quick_log(quick, wp_nest_random(search)));
+	return -wp_quick_log(quick, -wp_quick_log(quick, wp_random64_share(&search->random)));
 }
 
 /* --- lists of children --- */

@@ -16,6 +16,7 @@
 
 #include "infer/nesting-fifo.h"
 #include "infer/nesting.h"
+#include "infer/random.h"
 #include "infer/timeline.h"
 
 #define WP_NO_BUNDLE         G_MAXUINT32
@@ -68,7 +69,7 @@ typedef struct {
 	WpNestProblem *problem;
 	WpTimelines *timelines;
 	double temperature;
-	guint64 random;
+	WpRandom64 random;
 	guint32 *ambiguous; /* bundles with more than one candidate */
 	guint32 n_ambiguous;
 	guint32 clock;          /* moves made */
@@ -91,9 +92,6 @@ typedef struct {
 	WpNestMove move;
 	double gain;
 } WpNestBest;
-
-/* A number by chance, in (0, 1). */
-double wp_nest_random(WpNestSearch *search);
 
 /* Adds to BEST any move of bundle NUMBER that takes it to parent TO. */
 void wp_nest_try_parent(WpNestSearch *search, guint32 number, guint32 to, WpNestBest *best);

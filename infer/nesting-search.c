@@ -30,7 +30,7 @@ static void
 shuffle(Search *search)
 {
 	for (guint32 i = search->n_ambiguous; i > 1; i--) {
-		guint32 j = (guint32)(wp_nest_random(search) * i);
+		guint32 j = wp_random64_below(&search->random, i);
 		guint32 other = search->ambiguous[i - 1];
 		search->ambiguous[i - 1] = search->ambiguous[j];
 		search->ambiguous[j] = other;
@@ -153,7 +153,7 @@ draw(Search *search, guint32 number, double *shares)
 		search->memories[at] = (Memory){ search->clock, (float)found.gain };
 		search->weights[i] = wp_quick_exp(CLAMP(found.gain, -MAX_GAIN, MAX_GAIN));
 		total += search->weights[i];
-		if (wp_nest_random(search) * total < search->weights[i])
+		if (wp_random64_share(&search->random) * total < search->weights[i])
 			drawn = found.move;
 	}
 	for (guint32 i = 0; i < bundle->n_candidates; i++)
@@ -405,7 +405,7 @@ wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs)
 	Search search = {
 		.problem = problem,
 		.timelines = wp_timelines_new(problem),
-		.random = G_GUINT64_CONSTANT(88172645463325252),
+		.random = { WP_RANDOM64_SEED },
 	};
 	gboolean anneals = problem->options->anneals && !is_told(&search, WP_REFERENCE_STARTED);
 	guint noisy = anneals ? NOISY_ROUNDS : 0;

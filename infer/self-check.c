@@ -5,6 +5,7 @@
 
 #include "infer/map.h"
 #include "infer/path.h"
+#include "infer/random.h"
 
 typedef struct {
 	const WpTrace *trace;
@@ -14,19 +15,8 @@ typedef struct {
 	guint32 *root_of; /* by span: WP_NO_SPAN = on no path */
 	gint64 *shift_ns; /* by span */
 	guint32 *span_of; /* by record: the span that it belongs to, or WP_NO_SPAN */
-	guint64 random;
+	WpRandom64 random;
 } Draw;
-
-/* xorshift64* */
-static guint32
-random_below(Draw *draw, guint32 n)
-{
-	draw->random ^= draw->random >> 12;
-	draw->random ^= draw->random << 25;
-	draw->random ^= draw->random >> 27;
-	guint64 bits = draw->random * G_GUINT64_CONSTANT(0x2545f4914f6cdd1d);
-	return (guint32)((bits >> 32) * n >> 32);
-}
 
 /* Breadth first, so that parents come first. */
 static void
@@ -71,7 +61,7 @@ deal(Draw *draw)
 		const GArray *list = lists->pdata[i];
 		g_autofree guint32 *dealt = g_memdup2(list->data, list->len * sizeof(guint32));
 		for (guint32 k = list->len; k > 1; k--) {
-			guint32 other = random_below(draw, k), kept = dealt[k - 1];
+			guint32 other = wp_random64_below(&draw->random, k), kept = dealt[k - 1];
 			dealt[k - 1] = dealt[other];
 			dealt[other] = kept;
 		}
@@ -200,7 +190,7 @@ wp_self_check(const WpResolved *resolved, const WpLinks *links, const WpResolveO
 		      .root_of = root_of,
 		      .span_of = span_of,
 		      .shift_ns = shift_ns,
-		      .random = G_GUINT64_CONSTANT(88172645463325252) };
+		      .random = { WP_RANDOM64_SEED } };
 
 	find_roots(&draw);
 	find_spans_of_records(&draw);

@@ -16,38 +16,29 @@
 
 #include "capture/trace.h"
 #include "infer/engine-nesting.h"
+#include "infer/random.h"
 
 #define MEAN_LATENCY_NS 5e6
 
 typedef struct {
 	WpRecord *records;
 	guint32 n;
-	guint64 random;
+	WpRandom64 random;
 	guint64 id;
 	guint32 *parents; /* id of the parent by id; 0: a root */
 } Bench;
 
-static double
-uniform(Bench *bench)
-{
-	bench->random ^= bench->random >> 12;
-	bench->random ^= bench->random << 25;
-	bench->random ^= bench->random >> 27;
-	guint64 bits = bench->random * G_GUINT64_CONSTANT(0x2545f4914f6cdd1d);
-	return ((double)(bits >> 11) + 0.5) * 0x1p-53;
-}
-
 static gint64
 exponential(Bench *bench, double mean_ns)
 {
-	return (gint64)(-mean_ns * log(uniform(bench))) + 1;
+	return (gint64)(-mean_ns * log(wp_random64_share(&bench->random))) + 1;
 }
 
 /* A tenth more or less. */
 static gint64
 about(Bench *bench, double mean_ns)
 {
-	return (gint64)(mean_ns * (0.9 + 0.2 * uniform(bench)));
+	return (gint64)(mean_ns * (0.9 + 0.2 * wp_random64_share(&bench->random)));
 }
 
 static guint64
@@ -146,7 +137,7 @@ cpu_seconds(void)
 static void
 run(guint32 n_requests, double in_flight)
 {
-	Bench bench = { .random = 88172645463325252u };
+	Bench bench = { .random = { WP_RANDOM64_SEED } };
 	WpResolveOptions options;
 	struct rusage usage;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "infer/engine-scoreboard.h"
+#include "infer/random.h"
 #include "tests/support/suite.h"
 #include "tests/support/tempfile.h"
 #include "tests/support/tree.h"
@@ -46,27 +47,13 @@ typedef struct {
 	Values values;
 } Workload;
 
-typedef struct {
-	guint64 state;
-} Random;
-
-static double
-uniform(Random *random)
-{
-	random->state ^= random->state >> 12;
-	random->state ^= random->state << 25;
-	random->state ^= random->state >> 27;
-	return ((double)((random->state * G_GUINT64_CONSTANT(0x2545f4914f6cdd1d)) >> 11) + 0.5) *
-	       0x1p-53;
-}
-
 /* About normal: the sum of twelve uniform ones. */
 static int
-vary(Random *random, int mean_us, double spread)
+vary(WpRandom64 *random, int mean_us, double spread)
 {
 	double sum = -6;
 	for (int i = 0; i < 12; i++)
-		sum += uniform(random);
+		sum += wp_random64_share(random);
 	return MAX(1, (int)(mean_us * (1 + spread * sum)));
 }
 
@@ -74,12 +61,12 @@ vary(Random *random, int mean_us, double spread)
 #define POOL 50
 
 static void
-append_value(GString *text, const Workload *w, Random *random, int number, gboolean is_request)
+append_value(GString *text, const Workload *w, WpRandom64 *random, int number, gboolean is_request)
 {
 	if (w->values == EQUAL)
 		g_string_append(text, "=7");
 	else if (w->values == STRANGE || (w->values == PASSED_ON && !is_request && number % 4 == 0))
-		g_string_append_printf(text, "=%d", (int)(uniform(random) * 50));
+		g_string_append_printf(text, "=%d", (int)(wp_random64_share(random) * 50));
 	else if (w->values == PASSED_ON)
 		g_string_append_printf(text, "=%d=7", 1000 + number);
 	else if (w->values == PROXY_SIZES)
@@ -98,7 +85,7 @@ append_value(GString *text, const Workload *w, Random *random, int number, gbool
 	else if (w->values == STICKY)
 		g_string_append_printf(text, "@%d", 1 + number % POOL + POOL * is_request);
 	else if (w->values == STRANGE_SIZES)
-		g_string_append_printf(text, "#100#%d", (int)(uniform(random) * 50));
+		g_string_append_printf(text, "#100#%d", (int)(wp_random64_share(random) * 50));
 }
 
 static const char *
@@ -108,7 +95,7 @@ step_label(int i, int n)
 }
 
 static void
-append_request(GString *text, const Workload *w, Random *random, int number, int begin_us)
+append_request(GString *text, const Workload *w, WpRandom64 *random, int number, int begin_us)
 {
 	gboolean cached = w->when == CACHE && number % 3 == 0;
 	gboolean idle = w->when == IDLE && number % 2 == 0;
@@ -143,12 +130,12 @@ static WpTree *
 make_tree(const Workload *w)
 {
 	GString *text = g_string_new(NULL);
-	Random random = { 12345 };
+	WpRandom64 random = { 12345 };
 	double at_us = 1000;
 
 	for (int i = 0; i < w->n; i++) {
 		append_request(text, w, &random, i, (int)at_us);
-		at_us -= w->between_us * log(uniform(&random));
+		at_us -= w->between_us * log(wp_random64_share(&random));
 	}
 	WpTree *tree = wp_tree_new(text->str);
 	g_string_free(text, TRUE);
@@ -547,14 +534,14 @@ make_loop(int n)
 	g_autofree Event *events = g_new(Event, 2 * (gsize)n);
 	g_autofree int(*times)[4] =
 		g_malloc0(sizeof(int[4]) * (gsize)n); /* begin, call, return, end */
-	Random random = { 4711 };
+	WpRandom64 random = { 4711 };
 	double at_us = 1000;
 	int n_events = n, free_us = 0;
 
 	for (int i = 0; i < n; i++) {
 		events[i] = (Event){ (int)at_us, i, FALSE };
 		times[i][0] = (int)at_us;
-		at_us -= 1700 * log(uniform(&random));
+		at_us -= 1700 * log(wp_random64_share(&random));
 	}
 	while (n_events > 0) {
 		int next = 0;
@@ -563,11 +550,12 @@ make_loop(int n)
 				next = i;
 		Event event = events[next];
 		events[next] = events[--n_events];
-		free_us = MAX(free_us, event.came_us) + 100 + (int)(800 * uniform(&random));
+		free_us =
+			MAX(free_us, event.came_us) + 100 + (int)(800 * wp_random64_share(&random));
 		times[event.request][event.is_answer ? 3 : 1] = free_us;
 		if (event.is_answer)
 			continue;
-		times[event.request][2] = free_us + 1000 + (int)(8000 * uniform(&random));
+		times[event.request][2] = free_us + 1000 + (int)(8000 * wp_random64_share(&random));
 		events[n_events++] = (Event){ times[event.request][2], event.request, TRUE };
 	}
 	for (int i = 0; i < n; i++)
