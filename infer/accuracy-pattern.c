@@ -201,12 +201,26 @@ count_errors(const Builder *builder, WpAccuracy *accuracy)
 		accuracy->n_messages += t * pattern->n_nodes;
 		accuracy->n_messages_wrong += t > f ? (t - f) * pattern->n_nodes : 0;
 	}
+}
+
+/* What needs the number of all instances: see count_errors(). */
+static void
+compare_shares(const Builder *builder, WpAccuracy *accuracy)
+{
 	double n_true = (double)accuracy->instances.n_true;
 	double n_found = (double)accuracy->instances.n_found, distance = 0;
+
 	for (guint i = 0; i < builder->patterns->len; i++) {
 		const Pattern *pattern = &g_array_index(builder->patterns, Pattern, i);
-		distance += fabs((n_true > 0 ? (double)pattern->n[TRUE_SIDE] / n_true : 0) -
-				 (n_found > 0 ? (double)pattern->n[FOUND_SIDE] / n_found : 0));
+		guint64 t = pattern->n[TRUE_SIDE], f = pattern->n[FOUND_SIDE];
+		gboolean is_true = (double)t > WP_ACCURACY_FREQUENT * n_true;
+		gboolean is_found = (double)f > WP_ACCURACY_FREQUENT * n_found;
+		accuracy->frequent.n_true += is_true;
+		accuracy->frequent.n_found += is_found;
+		accuracy->frequent.false_negatives += is_true && f == 0;
+		accuracy->frequent.false_positives += is_found && t == 0;
+		distance += fabs((n_true > 0 ? (double)t / n_true : 0) -
+				 (n_found > 0 ? (double)f / n_found : 0));
 	}
 	accuracy->pattern_distance = distance / 2;
 }
@@ -366,6 +380,7 @@ wp_accuracy_measure_patterns(const WpMatched *matched, guint32 max_top, WpAccura
 	builder.paths = wp_paths_new(builder.spans, builder.links, ranks, NULL);
 	count_patterns(&builder);
 	count_errors(&builder, accuracy);
+	compare_shares(&builder, accuracy);
 	g_autofree Ranked *truly = rank_patterns(&builder, TRUE_SIDE);
 	count_top(&builder, max_top, truly, accuracy);
 	compare_selfs(&builder, truly, accuracy);

@@ -87,6 +87,9 @@ typedef struct {
 	guint64 false_positives;
 } WpAccuracyCount;
 
+/* Patterns with a greater share of the requests are what a report shows first. */
+#define WP_ACCURACY_FREQUENT 0.005
+
 /* Figure 17: how many of the N most frequent true patterns are not among the N most frequent found. */
 #define WP_ACCURACY_N_TOLERANCES 3 /* 0, 2 and 6 % of the count that would have been enough */
 extern const double wp_accuracy_tolerances[WP_ACCURACY_N_TOLERANCES];
@@ -127,6 +130,8 @@ typedef struct {
 
 	/* Patterns of nodes (labels left out), parallel siblings unordered. */
 	WpAccuracyCount patterns;
+	WpAccuracyCount
+		frequent; /* patterns of more than WP_ACCURACY_FREQUENT of their side's roots */
 	WpAccuracyCount instances;
 	guint64 n_messages;       /* true calls in all paths */
 	guint64 n_messages_wrong; /* ... not ascribed to the right path */

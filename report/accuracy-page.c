@@ -150,6 +150,7 @@ write_patterns(const Page *page)
 	char wrong[WP_FORMAT_MAX], all[WP_FORMAT_MAX], share[WP_FORMAT_MAX];
 	heading(page, "Patterns (operations left out)");
 	write_count(page, "patterns", &accuracy->patterns);
+	write_count(page, "over 0.5 %", &accuracy->frequent);
 	write_count(page, "instances", &accuracy->instances);
 	wp_out_printf(page->out, "  %-12s %s of %s not ascribed to the right path\n", "messages",
 		      wp_format_count(wrong, accuracy->n_messages_wrong),
@@ -447,6 +448,7 @@ wp_accuracy_write_json(const WpAccuracyTitle *title, const WpAccuracy *accuracy,
 	wp_json_text(&json, "truth", title->truth);
 	json_calls(&json, accuracy);
 	json_count(&json, "patterns", &accuracy->patterns);
+	json_count(&json, "patterns_over_half_percent", &accuracy->frequent);
 	json_count(&json, "instances", &accuracy->instances);
 	wp_json_uint(&json, "messages", accuracy->n_messages);
 	wp_json_uint(&json, "messages_wrong", accuracy->n_messages_wrong);

@@ -229,27 +229,20 @@ START_TEST(scope)
 }
 END_TEST
 
-/* Figure 17. True: a 100, b 50, c 49, d 10. Found: a 90, c 50, b 49, e 30, d 10. */
-START_TEST(top_n)
+/* A pattern of one call, to the node with this last byte: how often it happened, and was found. */
+typedef struct {
+	char callee;
+	guint truly, found;
+} Count;
+
+static WpAccuracy *
+measure_counts(const Count *counts, gsize n)
 {
-	static const struct {
-		char callee;
-		guint truly, found;
-	} counts[] = {
-		{ 'a', 100, 90 }, { 'b', 50, 49 }, { 'c', 49, 50 }, { 'd', 10, 10 }, { 'e', 0, 30 }
-	};
-	/* of N: missing at 0, 2 and 6 % */
-	static const guint expected[][WP_ACCURACY_N_TOLERANCES] = {
-		{ 0, 0, 0 }, /* a */
-		{ 1, 0, 0 }, /* b has 49 of the 50 that c has: exactly 2 % short */
-		{ 0, 0, 0 },
-		{ 1, 1, 1 }, /* e displaces d */
-	};
 	g_autoptr(GString) truth = g_string_new(TRUTH_HEAD);
 	g_autoptr(GString) calls = g_string_new(CALLS_HEAD);
 	guint at = 0;
 
-	for (gsize i = 0; i < G_N_ELEMENTS(counts); i++)
+	for (gsize i = 0; i < n; i++)
 		for (guint k = 0; k < MAX(counts[i].truly, counts[i].found); k++) {
 			at += 10000;
 			if (k < counts[i].truly)
@@ -260,13 +253,45 @@ START_TEST(top_n)
 					calls, "%u,,%u.%06u,,9.9.9.9,1,9.0.0.%d,2,,,\n", at,
 					at / 1000000, at % 1000000, counts[i].callee);
 		}
-	g_autoptr(WpAccuracy) accuracy = measure(truth->str, calls->str);
+	return measure(truth->str, calls->str);
+}
+
+/* Figure 17. True: a 100, b 50, c 49, d 10. Found: a 90, c 50, b 49, e 30, d 10. */
+START_TEST(top_n)
+{
+	static const Count counts[] = {
+		{ 'a', 100, 90 }, { 'b', 50, 49 }, { 'c', 49, 50 }, { 'd', 10, 10 }, { 'e', 0, 30 }
+	};
+	/* of N: missing at 0, 2 and 6 % */
+	static const guint expected[][WP_ACCURACY_N_TOLERANCES] = {
+		{ 0, 0, 0 }, /* a */
+		{ 1, 0, 0 }, /* b has 49 of the 50 that c has: exactly 2 % short */
+		{ 0, 0, 0 },
+		{ 1, 1, 1 }, /* e displaces d */
+	};
+	g_autoptr(WpAccuracy) accuracy = measure_counts(counts, G_N_ELEMENTS(counts));
 	ck_assert_uint_eq(accuracy->n_top, G_N_ELEMENTS(expected));
 	for (gsize n = 0; n < G_N_ELEMENTS(expected); n++)
 		for (int t = 0; t < WP_ACCURACY_N_TOLERANCES; t++)
 			ck_assert_msg(accuracy->top[n].false_negatives[t] == expected[n][t],
 				      "top %u, tolerance %d: %u", (guint)n + 1, t,
 				      accuracy->top[n].false_negatives[t]);
+}
+END_TEST
+
+/* Of 1000 requests each: a, b and f are truly more than 0.5 %, a, d and f are found so; e is exactly that. */
+START_TEST(frequent)
+{
+	static const Count counts[] = { { 'a', 973, 973 }, { 'b', 6, 0 }, { 'c', 4, 5 },
+					{ 'd', 0, 6 },     { 'e', 5, 5 }, { 'f', 12, 11 } };
+	g_autoptr(WpAccuracy) accuracy = measure_counts(counts, G_N_ELEMENTS(counts));
+
+	ck_assert_uint_eq(accuracy->instances.n_true, 1000);
+	ck_assert_uint_eq(accuracy->instances.n_found, 1000);
+	ck_assert_uint_eq(accuracy->frequent.n_true, 3);
+	ck_assert_uint_eq(accuracy->frequent.n_found, 3);
+	ck_assert_uint_eq(accuracy->frequent.false_negatives, 1);
+	ck_assert_uint_eq(accuracy->frequent.false_positives, 1);
 }
 END_TEST
 
@@ -369,4 +394,4 @@ START_TEST(true_parents)
 END_TEST
 
 WP_SUITE("accuracy", example_of_the_paper, matching, clocks, setup_is_taken_out, span_sets, scope,
-	 top_n, broken_truth, nothing, files_that_make_no_sense, compressed, true_parents)
+	 top_n, frequent, broken_truth, nothing, files_that_make_no_sense, compressed, true_parents)
