@@ -448,19 +448,14 @@ amqp_sync(void *state, WpDecodeContext *context, WpDirection direction, WpBytes 
 static WpProbeVerdict
 amqp_probe(const WpProbe *probe)
 {
-	switch (wp_probe_fit(probe, begins(probe->client, WP_FROM_CLIENT),
-			     begins(probe->server, WP_FROM_SERVER))) {
-	case WP_FIT_NO:
-		return WP_PROBE_NO;
-	case WP_FIT_MORE:
-		return WP_PROBE_MORE;
-	case WP_FIT_BOTH:
-		return WP_PROBE_SURE;
-	case WP_FIT_CLIENT:
-		return probe->client.data[0] == 'A' ? WP_PROBE_SURE : WP_PROBE_LIKELY;
-	default:
-		return WP_PROBE_LIKELY;
-	}
+	WpDecodeStatus client = begins(probe->client, WP_FROM_CLIENT);
+	gboolean is_greeting = client == WP_DECODE_OK && probe->client.data[0] == 'A';
+	return wp_probe_verdict(probe, client, begins(probe->server, WP_FROM_SERVER),
+				(WpProbeVerdicts){
+					.client = is_greeting ? WP_PROBE_SURE : WP_PROBE_LIKELY,
+					.server = WP_PROBE_LIKELY,
+					.both = WP_PROBE_SURE,
+				});
 }
 
 static const guint16 amqp_ports[] = { 5672, 0 };

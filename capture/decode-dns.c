@@ -299,18 +299,13 @@ dns_probe(const WpProbe *probe)
 
 	if ((has_client && client == WP_DECODE_BAD) || (has_server && server == WP_DECODE_BAD))
 		return WP_PROBE_NO; /* in mid-stream as well: connections are short */
-	switch (wp_probe_fit(probe, client, server)) {
-	case WP_FIT_NO:
-		return WP_PROBE_NO;
-	case WP_FIT_MORE:
-		return WP_PROBE_MORE;
-	case WP_FIT_CLIENT:
-	case WP_FIT_SERVER:
-		return WP_PROBE_LIKELY;
-	case WP_FIT_BOTH:
-		return query.id == reply.id ? WP_PROBE_SURE : WP_PROBE_LIKELY;
-	}
-	return WP_PROBE_NO;
+	gboolean is_pair = client == WP_DECODE_OK && server == WP_DECODE_OK && query.id == reply.id;
+	return wp_probe_verdict(probe, client, server,
+				(WpProbeVerdicts){
+					.client = WP_PROBE_LIKELY,
+					.server = WP_PROBE_LIKELY,
+					.both = is_pair ? WP_PROBE_SURE : WP_PROBE_LIKELY,
+				});
 }
 
 static const guint16 dns_ports[] = { 53, PORT_MDNS, PORT_LLMNR, 0 };

@@ -426,19 +426,14 @@ kafka_probe(const WpProbe *probe)
 	guint32 id, answered;
 	WpDecodeStatus client = request_begins(probe->client, &id);
 	WpDecodeStatus server = response_begins(probe->server, &answered);
-	switch (wp_probe_fit(probe, client, server)) {
-	case WP_FIT_BOTH:
-		if (id == answered)
-			return WP_PROBE_SURE;
-		return probe->from_start ? WP_PROBE_NO : WP_PROBE_MAYBE;
-	case WP_FIT_CLIENT:
-		return is_modest(probe->client) ? WP_PROBE_LIKELY : WP_PROBE_MAYBE;
-	case WP_FIT_SERVER:
-	case WP_FIT_MORE:
-		return WP_PROBE_MORE; /* a response says too little */
-	default:
-		return WP_PROBE_NO;
-	}
+	WpProbeVerdict by_others = probe->from_start ? WP_PROBE_NO : WP_PROBE_MAYBE;
+	return wp_probe_verdict(
+		probe, client, server,
+		(WpProbeVerdicts){
+			.client = is_modest(probe->client) ? WP_PROBE_LIKELY : WP_PROBE_MAYBE,
+			.server = WP_PROBE_MORE, /* a response says too little */
+			.both = id == answered ? WP_PROBE_SURE : by_others,
+		});
 }
 
 static const guint16 kafka_ports[] = { 9092, 0 };

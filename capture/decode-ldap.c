@@ -432,17 +432,13 @@ ldap_sync(void *state, WpDecodeContext *context, WpDirection direction, WpBytes 
 static WpProbeVerdict
 ldap_probe(const WpProbe *probe)
 {
-	switch (wp_probe_fit(probe, begins(probe->client, WP_FROM_CLIENT),
-			     begins(probe->server, WP_FROM_SERVER))) {
-	case WP_FIT_NO:
-		return WP_PROBE_NO;
-	case WP_FIT_MORE:
-		return WP_PROBE_MORE;
-	case WP_FIT_BOTH:
-		return WP_PROBE_SURE;
-	default:
-		return WP_PROBE_LIKELY;
-	}
+	return wp_probe_verdict(probe, begins(probe->client, WP_FROM_CLIENT),
+				begins(probe->server, WP_FROM_SERVER),
+				(WpProbeVerdicts){
+					.client = WP_PROBE_LIKELY,
+					.server = WP_PROBE_LIKELY,
+					.both = WP_PROBE_SURE,
+				});
 }
 
 static const guint16 ldap_ports[] = { 389, 3268, 0 };

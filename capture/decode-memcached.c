@@ -356,21 +356,16 @@ memcached_probe(const WpProbe *probe)
 {
 	WpMemcachedRequest request;
 	WpMemcachedReply reply;
-	switch (wp_probe_fit(probe, parse_request(probe->client, probe->is_cut, &request),
-			     parse_reply(probe->server, &reply))) {
-	case WP_FIT_NO:
-		return WP_PROBE_NO;
-	case WP_FIT_MORE:
-		return WP_PROBE_MORE;
-	case WP_FIT_CLIENT:
-		return is_telling_request(probe->client, &request) ? WP_PROBE_LIKELY
-								   : WP_PROBE_MAYBE;
-	case WP_FIT_SERVER:
-		return is_telling_reply(probe->server) ? WP_PROBE_LIKELY : WP_PROBE_MAYBE;
-	case WP_FIT_BOTH:
-		return WP_PROBE_SURE;
-	}
-	return WP_PROBE_NO;
+	WpDecodeStatus client = parse_request(probe->client, probe->is_cut, &request);
+	WpDecodeStatus server = parse_reply(probe->server, &reply);
+	gboolean is_request = client == WP_DECODE_OK && is_telling_request(probe->client, &request);
+	gboolean is_reply = server == WP_DECODE_OK && is_telling_reply(probe->server);
+	return wp_probe_verdict(probe, client, server,
+				(WpProbeVerdicts){
+					.client = is_request ? WP_PROBE_LIKELY : WP_PROBE_MAYBE,
+					.server = is_reply ? WP_PROBE_LIKELY : WP_PROBE_MAYBE,
+					.both = WP_PROBE_SURE,
+				});
 }
 
 /* The frame counts as one sign more. */

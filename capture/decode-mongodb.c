@@ -592,17 +592,14 @@ mongodb_sync(void *state, WpDecodeContext *context, WpDirection direction, WpByt
 static WpProbeVerdict
 mongodb_probe(const WpProbe *probe)
 {
-	switch (wp_probe_fit(probe, begins(probe->client, WP_FROM_CLIENT),
-			     begins(probe->server, WP_FROM_SERVER))) {
-	case WP_FIT_NO:
-		return WP_PROBE_NO;
-	case WP_FIT_MORE:
-		return WP_PROBE_MORE;
-	case WP_FIT_SERVER:
-		return WP_PROBE_LIKELY;
-	default:
-		return WP_PROBE_SURE; /* a length, two words that are known, the begin of a document */
-	}
+	/* A call: a length, two words that are known, the begin of a document. */
+	return wp_probe_verdict(probe, begins(probe->client, WP_FROM_CLIENT),
+				begins(probe->server, WP_FROM_SERVER),
+				(WpProbeVerdicts){
+					.client = WP_PROBE_SURE,
+					.server = WP_PROBE_LIKELY,
+					.both = WP_PROBE_SURE,
+				});
 }
 
 static const guint16 mongodb_ports[] = { 27017, 27018, 27019, 0 };

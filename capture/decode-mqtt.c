@@ -345,19 +345,13 @@ mqtt_probe(const WpProbe *probe)
 	if (probe->from_start &&
 	    ((probe->client.length && !is_connect) || (probe->server.length && !is_answer)))
 		return WP_PROBE_NO;
-	switch (wp_probe_fit(probe, begins(probe->client, WP_FROM_CLIENT),
-			     begins(probe->server, WP_FROM_SERVER))) {
-	case WP_FIT_NO:
-		return WP_PROBE_NO;
-	case WP_FIT_MORE:
-		return WP_PROBE_MORE;
-	case WP_FIT_SERVER:
-		return WP_PROBE_MORE;
-	case WP_FIT_CLIENT:
-		return is_connect ? WP_PROBE_SURE : WP_PROBE_MORE;
-	default:
-		return is_connect ? WP_PROBE_SURE : WP_PROBE_MAYBE;
-	}
+	return wp_probe_verdict(probe, begins(probe->client, WP_FROM_CLIENT),
+				begins(probe->server, WP_FROM_SERVER),
+				(WpProbeVerdicts){
+					.client = is_connect ? WP_PROBE_SURE : WP_PROBE_MORE,
+					.server = WP_PROBE_MORE,
+					.both = is_connect ? WP_PROBE_SURE : WP_PROBE_MAYBE,
+				});
 }
 
 static const guint16 mqtt_ports[] = { 1883, 0 };

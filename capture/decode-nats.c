@@ -327,16 +327,11 @@ nats_probe(const WpProbe *probe)
 	gboolean client_own, server_own;
 	WpDecodeStatus client = begins(probe->client, WP_FROM_CLIENT, &client_own);
 	WpDecodeStatus server = begins(probe->server, WP_FROM_SERVER, &server_own);
-	switch (wp_probe_fit(probe, client, server)) {
-	case WP_FIT_NO:
-		return WP_PROBE_NO;
-	case WP_FIT_MORE:
-		return WP_PROBE_MORE;
-	default:
-		return server_own && server == WP_DECODE_OK   ? WP_PROBE_SURE
-		       : client_own && client == WP_DECODE_OK ? WP_PROBE_LIKELY
-							      : WP_PROBE_MORE;
-	}
+	WpProbeVerdict by_client =
+		client_own && client == WP_DECODE_OK ? WP_PROBE_LIKELY : WP_PROBE_MORE;
+	WpProbeVerdict verdict = server_own && server == WP_DECODE_OK ? WP_PROBE_SURE : by_client;
+	return wp_probe_verdict(probe, client, server,
+				(WpProbeVerdicts){ verdict, verdict, verdict });
 }
 
 static const guint16 nats_ports[] = { 4222, 0 };

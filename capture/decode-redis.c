@@ -676,19 +676,13 @@ probe_from_start(const WpProbe *probe)
 	gboolean is_line = client == WP_DECODE_BAD && is_known_line(probe->client);
 	if (is_line)
 		client = WP_DECODE_OK;
-	switch (wp_probe_fit(probe, client, begins_reply(probe->server))) {
-	case WP_FIT_NO:
-		return WP_PROBE_NO;
-	case WP_FIT_MORE:
-		return WP_PROBE_MORE;
-	case WP_FIT_CLIENT:
-		return is_line ? WP_PROBE_MAYBE : WP_PROBE_SURE;
-	case WP_FIT_SERVER:
-		return is_telling_reply(probe->server) ? WP_PROBE_LIKELY : WP_PROBE_MAYBE;
-	case WP_FIT_BOTH:
-		return is_line ? WP_PROBE_LIKELY : WP_PROBE_SURE;
-	}
-	return WP_PROBE_NO;
+	gboolean is_telling = is_telling_reply(probe->server);
+	return wp_probe_verdict(probe, client, begins_reply(probe->server),
+				(WpProbeVerdicts){
+					.client = is_line ? WP_PROBE_MAYBE : WP_PROBE_SURE,
+					.server = is_telling ? WP_PROBE_LIKELY : WP_PROBE_MAYBE,
+					.both = is_line ? WP_PROBE_LIKELY : WP_PROBE_SURE,
+				});
 }
 
 /* In mid-stream the sides may be mistaken for each other: what could be either side's is no sign. */
@@ -701,21 +695,15 @@ redis_probe(const WpProbe *probe)
 		return WP_PROBE_NO;
 	gboolean is_sure = is_sure_request(probe->client);
 	gboolean is_telling = is_telling_reply(probe->server);
-	switch (wp_probe_fit(probe, begins_request(probe->client), begins_reply(probe->server))) {
-	case WP_FIT_NO:
-		return WP_PROBE_NO;
-	case WP_FIT_MORE:
-		return WP_PROBE_MORE;
-	case WP_FIT_CLIENT:
-		return is_sure ? WP_PROBE_SURE : WP_PROBE_MAYBE;
-	case WP_FIT_SERVER:
-		return is_telling ? WP_PROBE_LIKELY : WP_PROBE_MAYBE;
-	case WP_FIT_BOTH:
-		if (begins_request(probe->server) == WP_DECODE_OK && !is_sure)
-			return WP_PROBE_MAYBE;
-		return is_sure ? WP_PROBE_SURE : WP_PROBE_LIKELY;
-	}
-	return WP_PROBE_NO;
+	gboolean is_either = begins_request(probe->server) == WP_DECODE_OK;
+	return wp_probe_verdict(probe, begins_request(probe->client), begins_reply(probe->server),
+				(WpProbeVerdicts){
+					.client = is_sure ? WP_PROBE_SURE : WP_PROBE_MAYBE,
+					.server = is_telling ? WP_PROBE_LIKELY : WP_PROBE_MAYBE,
+					.both = is_sure     ? WP_PROBE_SURE
+						: is_either ? WP_PROBE_MAYBE
+							    : WP_PROBE_LIKELY,
+				});
 }
 
 static const guint16 redis_ports[] = { 6379, 6380, 16379, 26379, 0 };

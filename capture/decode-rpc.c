@@ -544,19 +544,15 @@ rpc_sync(void *state, WpDecodeContext *context, WpDirection direction, WpBytes i
 static WpProbeVerdict
 rpc_probe(const WpProbe *probe)
 {
-	switch (wp_probe_fit(probe, begins(probe->client, probe->is_udp, probe->is_cut, RPC_CALL),
-			     begins(probe->server, probe->is_udp, probe->is_cut, RPC_REPLY))) {
-	case WP_FIT_NO:
-		return WP_PROBE_NO;
-	case WP_FIT_MORE:
-		return WP_PROBE_MORE;
-	case WP_FIT_CLIENT:
-	case WP_FIT_BOTH:
-		return WP_PROBE_SURE; /* twelve bytes that must be zero or two */
-	case WP_FIT_SERVER:
-		return WP_PROBE_LIKELY;
-	}
-	return WP_PROBE_NO;
+	/* A call has twelve bytes that must be zero or two. */
+	return wp_probe_verdict(probe,
+				begins(probe->client, probe->is_udp, probe->is_cut, RPC_CALL),
+				begins(probe->server, probe->is_udp, probe->is_cut, RPC_REPLY),
+				(WpProbeVerdicts){
+					.client = WP_PROBE_SURE,
+					.server = WP_PROBE_LIKELY,
+					.both = WP_PROBE_SURE,
+				});
 }
 
 static const guint16 rpc_ports[] = { 111, 2049, 20048, 0 };

@@ -356,21 +356,16 @@ thrift_sync(void *state, WpDecodeContext *context, WpDirection direction, WpByte
 static WpProbeVerdict
 thrift_probe(const WpProbe *probe)
 {
-	Head call, answer;
+	Head call = { 0 }, answer = { 0 };
 	WpDecodeStatus client = begins(probe->client, WP_FROM_CLIENT, &call);
 	WpDecodeStatus server = begins(probe->server, WP_FROM_SERVER, &answer);
-	switch (wp_probe_fit(probe, client, server)) {
-	case WP_FIT_NO:
-		return WP_PROBE_NO;
-	case WP_FIT_MORE:
-		return WP_PROBE_MORE;
-	case WP_FIT_BOTH:
-		return call.is_old == answer.is_old ? WP_PROBE_SURE : WP_PROBE_NO;
-	case WP_FIT_CLIENT:
-		return call.is_old ? WP_PROBE_MAYBE : WP_PROBE_SURE;
-	default:
-		return answer.is_old ? WP_PROBE_MAYBE : WP_PROBE_LIKELY;
-	}
+	return wp_probe_verdict(
+		probe, client, server,
+		(WpProbeVerdicts){
+			.client = call.is_old ? WP_PROBE_MAYBE : WP_PROBE_SURE,
+			.server = answer.is_old ? WP_PROBE_MAYBE : WP_PROBE_LIKELY,
+			.both = call.is_old == answer.is_old ? WP_PROBE_SURE : WP_PROBE_NO,
+		});
 }
 
 static const guint16 thrift_ports[] = { 9090, 0 };

@@ -16,21 +16,22 @@ side_of(const WpBytes *bytes, WpDecodeStatus status)
 	return status == WP_DECODE_OK ? FITS : status == WP_DECODE_MORE ? INCOMPLETE : FAILS;
 }
 
-WpProbeFit
-wp_probe_fit(const WpProbe *probe, WpDecodeStatus client_status, WpDecodeStatus server_status)
+WpProbeVerdict
+wp_probe_verdict(const WpProbe *probe, WpDecodeStatus client_status, WpDecodeStatus server_status,
+		 WpProbeVerdicts verdicts)
 {
 	Side client = side_of(&probe->client, client_status);
 	Side server = side_of(&probe->server, server_status);
 
 	if (probe->from_start || probe->is_udp) {
 		if (client == FAILS || server == FAILS)
-			return WP_FIT_NO;
+			return WP_PROBE_NO;
 		if (client == INCOMPLETE && server != ABSENT)
-			return WP_FIT_NO;
+			return WP_PROBE_NO;
 	}
 	if (client == FITS)
-		return server == FITS ? WP_FIT_BOTH : WP_FIT_CLIENT;
+		return server == FITS ? verdicts.both : verdicts.client;
 	if (server == FITS)
-		return WP_FIT_SERVER;
-	return client == INCOMPLETE || server == INCOMPLETE ? WP_FIT_MORE : WP_FIT_NO;
+		return verdicts.server;
+	return client == INCOMPLETE || server == INCOMPLETE ? WP_PROBE_MORE : WP_PROBE_NO;
 }

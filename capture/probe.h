@@ -4,19 +4,19 @@
 
 #include "capture/decoder.h"
 
-typedef enum {
-	WP_FIT_NO,   /* a side cannot be this protocol */
-	WP_FIT_MORE, /* too few bytes to tell */
-	WP_FIT_CLIENT, /* the client's bytes begin with a call; the server's are not there, or not known */
-	WP_FIT_SERVER, /* the server's begin with a return */
-	WP_FIT_BOTH
-} WpProbeFit;
+/* What a decoder says, by the sides whose bytes begin as they should. */
+typedef struct {
+	WpProbeVerdict client; /* only the client's: the server's are not there, or not known */
+	WpProbeVerdict server; /* only the server's */
+	WpProbeVerdict both;
+} WpProbeVerdicts;
 
 /*
  * CLIENT, SERVER: whether a call, a return begins at the front of each side's bytes. In mid-stream one
  * side may begin anywhere, so one that fits is enough; from the start and in datagrams none may fail, and
- * nobody answers a call that is not complete.
+ * nobody answers a call that is not complete. Where no side fits: NO, or MORE where bytes are too few to tell.
  */
-WpProbeFit wp_probe_fit(const WpProbe *probe, WpDecodeStatus client, WpDecodeStatus server);
+WpProbeVerdict wp_probe_verdict(const WpProbe *probe, WpDecodeStatus client, WpDecodeStatus server,
+				WpProbeVerdicts verdicts);
 
 #endif
