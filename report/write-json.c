@@ -27,27 +27,36 @@ write_times(WpJson *json, const char *key, const WpViewTimes *times)
 	wp_json_close(json, '}');
 }
 
+/* Null where it is not known: below 0. */
 static void
-write_odds(WpJson *json, const char *key, double odds)
+write_share(WpJson *json, const char *key, double share)
 {
-	if (odds >= 0)
-		wp_json_number(json, key, odds, 6);
+	if (share >= 0)
+		wp_json_number(json, key, share, 6);
 	else
 		wp_json_text(json, key, NULL);
+}
+
+/* What a place in any tree has: opens the object. */
+static void
+open_place(WpJson *json, const char *node, const char *label, const char *protocol, guint32 parent,
+	   guint depth)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_text(json, "node", node);
+	wp_json_text(json, "operation", label);
+	wp_json_text(json, "protocol", protocol);
+	if (parent == WP_VIEW_NONE)
+		wp_json_text(json, "parent", NULL);
+	else
+		wp_json_uint(json, "parent", parent);
+	wp_json_uint(json, "depth", depth);
 }
 
 static void
 write_node(WpJson *json, const WpViewNode *node)
 {
-	wp_json_open(json, NULL, '{');
-	wp_json_text(json, "node", node->node);
-	wp_json_text(json, "operation", node->label);
-	wp_json_text(json, "protocol", node->protocol);
-	if (node->parent == WP_VIEW_NONE)
-		wp_json_text(json, "parent", NULL);
-	else
-		wp_json_uint(json, "parent", node->parent);
-	wp_json_uint(json, "depth", node->depth);
+	open_place(json, node->node, node->label, node->protocol, node->parent, node->depth);
 	wp_json_uint(json, "repeat", node->repeat);
 	wp_json_uint(json, "count", node->count);
 	wp_json_uint(json, "one_way", node->n_messages);
@@ -55,7 +64,7 @@ write_node(WpJson *json, const WpViewNode *node)
 	wp_json_uint(json, "errors", node->errors);
 	wp_json_uint(json, "bytes_call", node->bytes_call);
 	wp_json_uint(json, "bytes_return", node->bytes_return);
-	write_odds(json, "probability", node->probability);
+	write_share(json, "probability", node->probability);
 	wp_json_bool(json, "waits", node->waits);
 	wp_json_number(json, "latency_share", node->latency_share, 6);
 	wp_json_number(json, "self_share", node->self_share, 6);
@@ -94,8 +103,8 @@ write_pattern(WpJson *json, const WpViewPattern *pattern)
 	wp_json_number(json, "total_ns", pattern->total_ns, 0);
 	wp_json_number(json, "share", pattern->share, 6);
 	wp_json_bool(json, "background", pattern->is_background);
-	write_odds(json, "path_probability", pattern->path_odds);
-	write_odds(json, "links_probability", pattern->links_odds);
+	write_share(json, "path_probability", pattern->path_odds);
+	write_share(json, "links_probability", pattern->links_odds);
 	wp_json_open(json, "nodes", '[');
 	for (guint32 i = 0; i < pattern->n_nodes; i++)
 		write_node(json, &pattern->nodes[i]);
@@ -129,15 +138,7 @@ write_shares(WpJson *json, const char *key, const WpViewShare *shares, guint32 n
 static void
 write_place(WpJson *json, const WpViewPlace *place)
 {
-	wp_json_open(json, NULL, '{');
-	wp_json_text(json, "node", place->node);
-	wp_json_text(json, "operation", place->label);
-	wp_json_text(json, "protocol", place->protocol);
-	if (place->parent == WP_VIEW_NONE)
-		wp_json_text(json, "parent", NULL);
-	else
-		wp_json_uint(json, "parent", place->parent);
-	wp_json_uint(json, "depth", place->depth);
+	open_place(json, place->node, place->label, place->protocol, place->parent, place->depth);
 	wp_json_bool(json, "waits", place->waits);
 	wp_json_number(json, "calls_a_request", place->calls, 6);
 	wp_json_number(json, "errors_a_request", place->errors, 6);
@@ -201,13 +202,32 @@ write_settings(WpJson *json, const WpViewSetting *settings, guint n)
 }
 
 static void
+write_origin(WpJson *json, const char *schema, const char *const *inputs, guint n_inputs,
+	     const WpViewSetting *settings, guint n_settings)
+{
+	wp_json_text(json, "schema", schema);
+	wp_json_text(json, "program", PACKAGE_STRING);
+	write_texts(json, "inputs", inputs, n_inputs);
+	write_settings(json, settings, n_settings);
+}
+
+/* What was read: from when to when, and why not all, if PARTIAL. */
+static void
+write_extent(WpJson *json, const char *partial, gboolean has_times, gint64 begin_ns, gint64 end_ns)
+{
+	wp_json_bool(json, "partial", partial != NULL);
+	wp_json_text(json, "partial_reason", partial);
+	if (has_times) {
+		wp_json_epoch(json, "begin_ns", begin_ns);
+		wp_json_epoch(json, "end_ns", end_ns);
+	}
+}
+
+static void
 write_quality(WpJson *json, const WpViewQuality *quality)
 {
 	wp_json_open(json, "quality", '{');
-	if (quality->loss_share >= 0)
-		wp_json_number(json, "loss_share", quality->loss_share, 6);
-	else
-		wp_json_text(json, "loss_share", NULL);
+	write_share(json, "loss_share", quality->loss_share);
 	wp_json_open(json, "counters", '[');
 	for (guint32 i = 0; i < quality->n_counters; i++) {
 		const WpViewCounter *counter = &quality->counters[i];
@@ -286,18 +306,11 @@ write_links(WpJson *json, const WpViewLinks *links)
 static void
 write_facts(WpJson *json, const WpView *view)
 {
-	wp_json_text(json, "schema", "wirepath.report/2");
-	wp_json_text(json, "program", PACKAGE_STRING);
-	write_texts(json, "inputs", view->inputs, view->n_inputs);
-	write_settings(json, view->settings, view->n_settings);
+	write_origin(json, "wirepath.report/2", view->inputs, view->n_inputs, view->settings,
+		     view->n_settings);
 	wp_json_text(json, "root", view->root);
 	wp_json_text(json, "where", view->where);
-	wp_json_bool(json, "partial", view->partial != NULL);
-	wp_json_text(json, "partial_reason", view->partial);
-	if (view->n_records) {
-		wp_json_epoch(json, "begin_ns", view->begin_ns);
-		wp_json_epoch(json, "end_ns", view->end_ns);
-	}
+	write_extent(json, view->partial, view->n_records > 0, view->begin_ns, view->end_ns);
 	wp_json_uint(json, "packets", view->n_packets);
 	wp_json_uint(json, "requests", view->n_requests);
 	wp_json_uint(json, "background_requests", view->n_background);
@@ -415,16 +428,10 @@ write_inspect(const WpInspection *inspection, const WpPage *page, WpOut *out)
 {
 	WpJson json = { .out = out };
 	wp_json_open(&json, NULL, '{');
-	wp_json_text(&json, "schema", "wirepath.inspect/1");
-	wp_json_text(&json, "program", PACKAGE_STRING);
-	write_texts(&json, "inputs", inspection->inputs, inspection->n_inputs);
-	write_settings(&json, inspection->settings, inspection->n_settings);
-	wp_json_bool(&json, "partial", inspection->partial != NULL);
-	wp_json_text(&json, "partial_reason", inspection->partial);
-	if (inspection->n_records) {
-		wp_json_epoch(&json, "begin_ns", inspection->begin_ns);
-		wp_json_epoch(&json, "end_ns", inspection->end_ns);
-	}
+	write_origin(&json, "wirepath.inspect/1", inspection->inputs, inspection->n_inputs,
+		     inspection->settings, inspection->n_settings);
+	write_extent(&json, inspection->partial, inspection->n_records > 0, inspection->begin_ns,
+		     inspection->end_ns);
 	wp_json_uint(&json, "packets", inspection->n_packets);
 	wp_json_uint(&json, "records", inspection->n_records);
 	write_counts(&json, &inspection->counts);
