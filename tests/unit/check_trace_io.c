@@ -6,83 +6,25 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "capture/trace.h"
 #include "tests/support/suite.h"
-#include "tests/support/tempfile.h"
-
-#define HEADER                                                                                     \
-	"#wirepath-trace 1\n"                                                                      \
-	"#columns\ttime\tkind\tsender\treceiver\tid\ttime_end\tsrc\tdst\tflow\tprotocol\tlabel\t"  \
-	"bytes\tstatus\tsetup\twait\ttap\tpacket\ttokens\n"
-
-static WpTrace *
-read_trace(const char *path, GError **error)
-{
-	g_autoptr(WpNodes) nodes = wp_nodes_new();
-	WpTrace *trace = wp_trace_new(nodes);
-	if (!wp_trace_read(path, NULL, nodes, wp_trace_sink(trace), error))
-		g_clear_pointer(&trace, wp_trace_free);
-	return trace;
-}
+#include "tests/support/trace-file.h"
 
 static WpTrace *
 read_text(const char *text, GError **error)
 {
-	g_autotemp *path = wp_temp_file_new("", text, strlen(text));
-	return read_trace(path, error);
+	return wp_trace_in(text, strlen(text), error);
 }
-
-/* The trace at FROM, read and written again to a file whose name ends in SUFFIX. */
-static WpTempFile *
-rewrite(const char *from, const char *suffix)
-{
-	WpTempFile *to = wp_temp_file_name(suffix);
-	g_autoptr(WpNodes) nodes = wp_nodes_new();
-	WpRecordSink *writer = wp_trace_writer_new(to, NULL);
-	ck_assert_ptr_nonnull(writer);
-	ck_assert(wp_trace_read(from, NULL, nodes, writer, NULL));
-	wp_trace_writer_free(writer);
-	return to;
-}
-
-static const char full[] = HEADER
-	"#setting\tinput\tx.pcap\n"
-	"#node\t10.0.0.9\n"
-	"#node\t10.0.0.1\n"
-	"1700000000.000000001\tCALL\t10.0.0.9\t10.0.0.1\t1\t1700000000.000000002\t10.0.0.9:40000\t"
-	"10.0.0.1:80\t1\thttp\tGET /x/{}\t214\t\t\t\t\t1\t0a1b2c3d,00ff00ff\n"
-	"#node\tfe80::1\n"
-	"1700000000.000000010\tCALL\t10.0.0.1\tfe80::1\t2\t\t[fe80::2]:1\t[fe80::1]:"
-	"5432\t2\tpgsql\t"
-	"a\\tb\\nc\\\\d\\x01\\x7fe\xc3\xa9\t0\t\t1\t1\t3\t18446744073709551614\t\n"
-	"#node\tclient a\n"
-	"#node\tx\\ty\n"
-	"-1.500000000\tMESSAGE\tclient a\tx\\ty\tid 7\t\t\t\t\t\t\t\tok\t\t\t255\t\tffffffff\n"
-	"1700000001.000000000\tRETURN\t10.0.0.1\t10.0.0.9\t1\t1700000002.999999999\t10.0.0.1:80\t"
-	"10.0.0.9:40000\t4294967295\thttp\tGET /x/{}\t18446744073709551614\ttimeout\t\t\t\t2\t\n"
-	"1700000003.000000000\tRETURN\tx\\ty\tclient a\tid 7\t?\t\t\t\t\t\t\t\t\t\t\t\t\n"
-	"#setting\tkey\\\\\tva\\tlue\n"
-	"#setting\tempty\t\n"
-	"#node\tnever seen\n"
-	"#counter\tpackets\t12\n"
-	"#counter\ttcp-gaps\t7\n"
-	"#counter\ttcp-gaps\t2\t10.0.0.9\t10.0.0.1\n"
-	"#counter\ttcp-gaps\t4\tfe80::1\tx\\ty\n"
-	"#node\t10.0.0.1\tdns\t3\tweb.lan\n"
-	"#node\t10.0.0.1\tdns\t9\tweb\n"
-	"#node\t10.0.0.1\thttp-host\t1\tshop.example\n"
-	"#node\tfe80::1\ttls\t2\tdb\n";
 
 /* Text -> records -> text is the same text, compressed on the way or not. */
 START_TEST(text_stays)
 {
 	static const char *const suffixes[] = { "", ".gz", ".zst", ".trace" };
 	for (gsize i = 0; i < G_N_ELEMENTS(suffixes); i++) {
-		g_autotemp *first = wp_temp_file_new("", full, strlen(full));
-		g_autotemp *second = rewrite(first, suffixes[i]);
-		g_autotemp *third = rewrite(second, "");
+		g_autotemp *first = wp_temp_file_new("", wp_trace_full, strlen(wp_trace_full));
+		g_autotemp *second = wp_trace_rewrite(first, suffixes[i]);
+		g_autotemp *third = wp_trace_rewrite(second, "");
 		g_autofree char *text = wp_temp_file_read(third, NULL);
-		ck_assert_str_eq(text, full);
+		ck_assert_str_eq(text, wp_trace_full);
 	}
 }
 END_TEST
@@ -90,8 +32,8 @@ END_TEST
 /* Every field arrives where it belongs. */
 START_TEST(fields)
 {
-	g_autoptr(WpTrace) trace = read_text(full, NULL);
-	ck_assert_uint_eq(wp_trace_n_records(trace), 5);
+	g_autoptr(WpTrace) trace = read_text(wp_trace_full, NULL);
+	ck_assert_uint_eq(wp_trace_n_records(trace), 6);
 	const WpRecord *records = wp_trace_records(trace);
 	const WpNodes *nodes = wp_trace_nodes(trace);
 	char text[WP_ENDPOINT_TEXT_MAX];
@@ -137,7 +79,7 @@ END_TEST
 
 START_TEST(header_facts)
 {
-	g_autoptr(WpTrace) trace = read_text(full, NULL);
+	g_autoptr(WpTrace) trace = read_text(wp_trace_full, NULL);
 	const WpCounters *counters = wp_trace_counters(trace);
 	guint64 count;
 
@@ -240,8 +182,9 @@ START_TEST(bad_lines)
 		{ "#setting", "a #setting line has no key" },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *text = g_strconcat(HEADER, "1\tCALL\ta\tb\t1\n", rows[i].line,
-						    "\n1\tNONSENSE\n1\tRETURN\tb\ta\t1\n", NULL);
+		g_autofree char *text =
+			g_strconcat(WP_TRACE_HEADER, "1\tCALL\ta\tb\t1\n", rows[i].line,
+				    "\n1\tNONSENSE\n1\tRETURN\tb\ta\t1\n", NULL);
 		g_autofree char *reason = g_strdup_printf("line 4: %s", rows[i].reason);
 		g_autoptr(WpTrace) trace = read_text(text, NULL);
 		ck_assert_msg(wp_trace_n_records(trace) == 2, "row %zu", i);
@@ -265,8 +208,8 @@ START_TEST(no_trace)
 		{ "GET / HTTP/1.1\nHost: x\n", "line 1: the time is no number of seconds" },
 		{ "#wirepath-trace 2\n", "does not say version 1" },
 		{ "#wirepath-trace 1\n#columns\ttime\tkind\tsender\tid\n", "no column 'receiver'" },
-		{ HEADER "x\n", "line 3: the time" },
-		{ HEADER, NULL },
+		{ WP_TRACE_HEADER "x\n", "line 3: the time" },
+		{ WP_TRACE_HEADER, NULL },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GError) error = NULL;
@@ -281,15 +224,15 @@ START_TEST(no_trace)
 	}
 	ck_assert(!wp_trace_is_trace((const guint8 *)"\xd4\xc3\xb2\xa1", 4));
 	ck_assert(!wp_trace_is_trace((const guint8 *)"1 2 3 4\n", 8));
-	ck_assert(wp_trace_is_trace((const guint8 *)HEADER, strlen(HEADER)));
+	ck_assert(wp_trace_is_trace((const guint8 *)WP_TRACE_HEADER, strlen(WP_TRACE_HEADER)));
 }
 END_TEST
 
 /* Cut anywhere, a trace gives all whole lines, and half a line never makes a record. */
 START_TEST(cut)
 {
-	for (gsize length = strlen(HEADER); length < strlen(full); length += 7) {
-		g_autofree char *text = g_strndup(full, length);
+	for (gsize length = strlen(WP_TRACE_HEADER); length < strlen(wp_trace_full); length += 7) {
+		g_autofree char *text = g_strndup(wp_trace_full, length);
 		g_autoptr(WpTrace) trace = read_text(text, NULL);
 		guint n_lines = 0;
 		for (const char *c = text, *end; (end = strchr(c, '\n')); c = end + 1)
@@ -301,10 +244,10 @@ START_TEST(cut)
 		ck_assert_uint_eq(
 			wp_counters_get(wp_trace_counters(trace), WP_COUNT_TRACE_LINES_BAD), 0);
 	}
-	g_autoptr(GByteArray) gzip = wp_gzip_bytes(full, strlen(full));
+	g_autoptr(GByteArray) gzip = wp_gzip_bytes(wp_trace_full, strlen(wp_trace_full));
 	g_autotemp *path = wp_temp_file_new("", gzip->data, gzip->len - 20);
-	g_autoptr(WpTrace) trace = read_trace(path, NULL);
-	ck_assert_uint_eq(wp_trace_n_records(trace), 5);
+	g_autoptr(WpTrace) trace = wp_trace_at(path, NULL);
+	ck_assert_uint_eq(wp_trace_n_records(trace), 6);
 	ck_assert_uint_eq(wp_counters_get(wp_trace_counters(trace), WP_COUNT_INPUT_TRUNCATED), 1);
 }
 END_TEST
@@ -315,8 +258,8 @@ START_TEST(long_lines)
 	static const gsize lengths[] = { 1000, 200000, 1048500, 1048600, 3000000 };
 	for (gsize i = 0; i < G_N_ELEMENTS(lengths); i++) {
 		g_autofree char *label = g_strnfill(lengths[i], 'x');
-		g_autofree char *text = g_strconcat(HEADER, "1\tCALL\ta\tb\t1\t\t\t\t\t\t", label,
-						    "\n2\tRETURN\tb\ta\t1\n", NULL);
+		g_autofree char *text = g_strconcat(WP_TRACE_HEADER, "1\tCALL\ta\tb\t1\t\t\t\t\t\t",
+						    label, "\n2\tRETURN\tb\ta\t1\n", NULL);
 		g_autoptr(WpTrace) trace = read_text(text, NULL);
 		ck_assert_ptr_nonnull(trace);
 		gboolean too_long = lengths[i] > 1048576;
@@ -329,7 +272,58 @@ START_TEST(long_lines)
 }
 END_TEST
 
-/* Records -> text -> records: numbers of all sizes, many lines, over the edges of all buffers. */
+#define N_RECORDS 20000
+
+/* Record I of many: numbers of all sizes, from STATE, which goes on to the next. */
+static WpRecord
+make_record(WpNodes *nodes, guint i, guint64 *state, guint32 tokens[WP_RECORD_MAX_TOKENS])
+{
+	*state = *state * G_GUINT64_CONSTANT(6364136223846793005) + 1442695040888963407;
+	guint64 random = *state >> (*state >> 58);
+	WpRecord r = { .begin_ns = (gint64)i * 1000003, .id = random >> 1 };
+	char label[32];
+
+	r.end_ns = r.begin_ns + (gint64)(random >> 2) % 5000;
+	r.packet = random & ~G_GUINT64_CONSTANT(1);
+	r.bytes = random;
+	r.flow = (guint32)random;
+	r.sender = wp_nodes_by_address(nodes, (guint8[16]){ 0xfe, 0x80, [15] = i % 7 });
+	memcpy(r.src.address, wp_nodes_address(nodes, r.sender), 16);
+	r.src.port = (guint16)random;
+	r.receiver = wp_nodes_by_key(nodes, i % 3 ? "10.0.0.1" : "x");
+	if (i % 3)
+		ck_assert(wp_endpoint_parse("10.0.0.1:443", &r.dst));
+	g_snprintf(label, sizeof label, "l\\%u\n", i % 100);
+	r.label = wp_strings_intern(wp_nodes_strings(nodes), label, -1);
+	r.kind = i % 3;
+	r.status = i % 5;
+	r.marks = i % 4;
+	r.tap = (guint8)i;
+	r.n_tokens = i % (WP_RECORD_MAX_TOKENS + 1);
+	for (guint t = 0; t < r.n_tokens; t++)
+		tokens[t] = (guint32)(*state * (t + 1));
+	return r;
+}
+
+/* Labels by their texts, as their numbers are each trace's own. */
+static void
+check_same_record(const WpTrace *expected, const WpTrace *trace, gsize i)
+{
+	const WpRecord *a = &wp_trace_records(expected)[i];
+	WpRecord b = wp_trace_records(trace)[i];
+
+	ck_assert_str_eq(wp_nodes_text(wp_trace_nodes(trace), b.label),
+			 wp_nodes_text(wp_trace_nodes(expected), a->label));
+	b.label = a->label;
+	ck_assert_mem_eq(&b.src, &a->src, sizeof b.src);
+	ck_assert_mem_eq(&b, a, G_STRUCT_OFFSET(WpRecord, src));
+	ck_assert_mem_eq(&b.kind, &a->kind, 5);
+	ck_assert(a->n_tokens == 0 ||
+		  memcmp(wp_trace_tokens(expected, a), wp_trace_tokens(trace, &b),
+			 a->n_tokens * sizeof(guint32)) == 0);
+}
+
+/* Records -> text -> records: many lines, over the edges of all buffers. */
 START_TEST(records_stay)
 {
 	g_autotemp *path = wp_temp_file_name(".gz");
@@ -340,36 +334,14 @@ START_TEST(records_stay)
 	WpRecordSink *sinks[] = { writer, wp_trace_sink(expected) };
 	guint64 state = 1;
 
-	wp_counters_add(counters, WP_COUNT_CALLS, 20000);
+	wp_counters_add(counters, WP_COUNT_CALLS, N_RECORDS);
 	for (guint s = 0; s < 2; s++)
 		ck_assert(wp_sink_begin(sinks[s], nodes, NULL));
-	for (guint i = 0; i < 20000; i++) {
+	for (guint i = 0; i < N_RECORDS; i++) {
 		guint32 tokens[WP_RECORD_MAX_TOKENS];
-		char label[32];
-		state = state * G_GUINT64_CONSTANT(6364136223846793005) + 1442695040888963407;
-		guint64 random = state >> (state >> 58);
-		WpRecord r = { .begin_ns = (gint64)i * 1000003, .id = random >> 1 };
-		r.end_ns = r.begin_ns + (gint64)(random >> 2) % 5000;
-		r.packet = random & ~G_GUINT64_CONSTANT(1);
-		r.bytes = random;
-		r.flow = (guint32)random;
-		r.sender = wp_nodes_by_address(nodes, (guint8[16]){ 0xfe, 0x80, [15] = i % 7 });
-		memcpy(r.src.address, wp_nodes_address(nodes, r.sender), 16);
-		r.src.port = (guint16)random;
-		r.receiver = wp_nodes_by_key(nodes, i % 3 ? "10.0.0.1" : "x");
-		if (i % 3)
-			ck_assert(wp_endpoint_parse("10.0.0.1:443", &r.dst));
-		g_snprintf(label, sizeof label, "l\\%u\n", i % 100);
-		r.label = wp_strings_intern(wp_nodes_strings(nodes), label, -1);
-		r.kind = i % 3;
-		r.status = i % 5;
-		r.marks = i % 4;
-		r.tap = (guint8)i;
-		r.n_tokens = i % (WP_RECORD_MAX_TOKENS + 1);
-		for (guint t = 0; t < r.n_tokens; t++)
-			tokens[t] = (guint32)(state * (t + 1));
+		WpRecord record = make_record(nodes, i, &state, tokens);
 		for (guint s = 0; s < 2; s++)
-			ck_assert(wp_sink_record(sinks[s], &r, tokens, NULL));
+			ck_assert(wp_sink_record(sinks[s], &record, tokens, NULL));
 	}
 	for (guint s = 0; s < 2; s++) {
 		ck_assert(wp_sink_counters(sinks[s], counters, NULL));
@@ -377,21 +349,10 @@ START_TEST(records_stay)
 	}
 	wp_trace_writer_free(writer);
 
-	g_autoptr(WpTrace) trace = read_trace(path, NULL);
-	ck_assert_uint_eq(wp_trace_n_records(trace), 20000);
-	for (guint i = 0; i < 20000; i++) {
-		const WpRecord *a = &wp_trace_records(expected)[i];
-		WpRecord b = wp_trace_records(trace)[i];
-		ck_assert_str_eq(wp_nodes_text(wp_trace_nodes(trace), b.label),
-				 wp_nodes_text(nodes, a->label));
-		b.label = a->label;
-		ck_assert_mem_eq(&b.src, &a->src, sizeof b.src);
-		ck_assert_mem_eq(&b, a, G_STRUCT_OFFSET(WpRecord, src));
-		ck_assert_mem_eq(&b.kind, &a->kind, 5);
-		ck_assert(a->n_tokens == 0 ||
-			  memcmp(wp_trace_tokens(expected, a), wp_trace_tokens(trace, &b),
-				 a->n_tokens * sizeof(guint32)) == 0);
-	}
+	g_autoptr(WpTrace) trace = wp_trace_at(path, NULL);
+	ck_assert_uint_eq(wp_trace_n_records(trace), N_RECORDS);
+	for (gsize i = 0; i < N_RECORDS; i++)
+		check_same_record(expected, trace, i);
 }
 END_TEST
 
@@ -399,7 +360,7 @@ END_TEST
 START_TEST(write_errors)
 {
 	g_autoptr(GError) error = NULL;
-	g_autotemp *path = wp_temp_file_new("", full, strlen(full));
+	g_autotemp *path = wp_temp_file_new("", wp_trace_full, strlen(wp_trace_full));
 	g_autoptr(WpNodes) nodes = wp_nodes_new();
 
 	WpRecordSink *writer = wp_trace_writer_new("/dev/full", NULL);
@@ -441,7 +402,7 @@ START_TEST(full_disk)
 	wp_trace_writer_free(writer);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
 
-	g_autoptr(WpTrace) trace = read_trace(path, NULL);
+	g_autoptr(WpTrace) trace = wp_trace_at(path, NULL);
 	ck_assert_ptr_nonnull(trace);
 	ck_assert_uint_gt(wp_trace_n_records(trace), 10000);
 	ck_assert_uint_le(wp_trace_n_records(trace), n);
@@ -465,7 +426,7 @@ START_TEST(replacing)
 		ck_assert_str_eq(before, "old");
 		wp_trace_writer_free(writer); /* no end() */
 	}
-	g_autoptr(WpTrace) trace = read_trace(path, NULL);
+	g_autoptr(WpTrace) trace = wp_trace_at(path, NULL);
 	ck_assert_uint_eq(wp_trace_n_records(trace), 1);
 }
 END_TEST
@@ -482,7 +443,7 @@ stop_at_once(guint64 n_read, guint64 size, guint64 n_records, gpointer data)
 /* Times select; progress may stop the reading, which then ends as ever. */
 START_TEST(selection)
 {
-	g_autoptr(GString) text = g_string_new(HEADER);
+	g_autoptr(GString) text = g_string_new(WP_TRACE_HEADER);
 	guint n_calls = 0;
 	WpTraceReadOptions options = { .from_ns = 5 * G_GINT64_CONSTANT(1000000000),
 				       .to_ns = 9 * G_GINT64_CONSTANT(1000000000) };

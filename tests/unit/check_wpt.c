@@ -7,79 +7,16 @@
 #include <string.h>
 
 #include "capture/trace-io.h"
-#include "capture/trace.h"
 #include "tests/support/suite.h"
-#include "tests/support/tempfile.h"
-
-#define HEADER                                                                                     \
-	"#wirepath-trace 1\n"                                                                      \
-	"#columns\ttime\tkind\tsender\treceiver\tid\ttime_end\tsrc\tdst\tflow\tprotocol\tlabel\t"  \
-	"bytes\tstatus\tsetup\twait\ttap\tpacket\ttokens\n"
-
-/* All that a record can have: addresses of the node, others, none; ids of both kinds; every mark. */
-static const char full[] = HEADER
-	"#setting\tinput\tx.pcap\n"
-	"#node\t10.0.0.9\n"
-	"#node\t10.0.0.1\n"
-	"1700000000.000000001\tCALL\t10.0.0.9\t10.0.0.1\t1\t1700000000.000000002\t10.0.0.9:40000\t"
-	"10.0.0.1:80\t1\thttp\tGET /x/{}\t214\t\t\t\t\t1\t0a1b2c3d,00ff00ff\n"
-	"#node\tfe80::1\n"
-	"1700000000.000000010\tCALL\t10.0.0.1\tfe80::1\t2\t\t[fe80::2]:1\t[fe80::1]:"
-	"5432\t2\tpgsql\t"
-	"a\\tb\\nc\\\\d\\x01\\x7fe\xc3\xa9\t0\t\t1\t1\t3\t18446744073709551614\t\n"
-	"#node\tclient a\n"
-	"#node\tx\\ty\n"
-	"-1.500000000\tMESSAGE\tclient a\tx\\ty\tid 7\t\t\t\t\t\t\t\tok\t\t\t255\t\tffffffff\n"
-	"1700000001.000000000\tRETURN\t10.0.0.1\t10.0.0.9\t1\t1700000002.999999999\t10.0.0.1:80\t"
-	"10.0.0.9:40000\t4294967295\thttp\tGET /x/{}\t18446744073709551614\ttimeout\t\t\t\t2\t\n"
-	"#setting\tkey\\\\\tva\\tlue\n"
-	"1700000003.000000000\tRETURN\tx\\ty\tclient a\tid 7\t?\t\t\t\t\t\t\t\t\t\t\t\t\n"
-	"9223372035.999999999\tMESSAGE\tx\\ty\t10.0.0.9\t\t\t10.9.9.9:1\t10.9.9.8:"
-	"2\t\t\t\t\terror\t\t\t"
-	"\t\t00000001,00000002,00000003,00000004,00000005,00000006,00000007,00000008,00000009,"
-	"0000000a,0000000b,0000000c,0000000d,0000000e,0000000f,00000010\n"
-	"#setting\tempty\t\n"
-	"#node\tnever seen\n"
-	"#counter\tpackets\t12\n"
-	"#counter\ttcp-gaps\t7\n"
-	"#counter\ttcp-gaps\t2\t10.0.0.9\t10.0.0.1\n"
-	"#counter\ttcp-gaps\t4\tfe80::1\tx\\ty\n"
-	"#node\t10.0.0.1\tdns\t3\tweb.lan\n"
-	"#node\t10.0.0.1\tdns\t9\tweb\n"
-	"#node\t10.0.0.1\thttp-host\t1\tshop.example\n"
-	"#node\tfe80::1\ttls\t2\tdb\n";
-
-/* The trace at FROM, read and written again to a file whose name ends in SUFFIX. */
-static WpTempFile *
-rewrite(const char *from, const char *suffix)
-{
-	WpTempFile *to = wp_temp_file_name(suffix);
-	g_autoptr(WpNodes) nodes = wp_nodes_new();
-	WpRecordSink *writer = wp_trace_writer_new(to, NULL);
-	ck_assert_ptr_nonnull(writer);
-	ck_assert(wp_trace_read(from, NULL, nodes, writer, NULL));
-	wp_trace_writer_free(writer);
-	return to;
-}
+#include "tests/support/trace-file.h"
 
 /* (transfer full) The bytes of the .wpt of TEXT. */
 static guint8 *
 make_wpt(const char *text, gsize *out_length)
 {
 	g_autotemp *from = wp_temp_file_new("", text, strlen(text));
-	g_autotemp *to = rewrite(from, ".wpt");
+	g_autotemp *to = wp_trace_rewrite(from, ".wpt");
 	return (guint8 *)wp_temp_file_read(to, out_length);
-}
-
-static WpTrace *
-read_bytes(gconstpointer bytes, gsize length, GError **error)
-{
-	g_autotemp *path = wp_temp_file_new("", bytes, length);
-	g_autoptr(WpNodes) nodes = wp_nodes_new();
-	WpTrace *trace = wp_trace_new(nodes);
-	if (!wp_trace_read(path, NULL, nodes, wp_trace_sink(trace), error))
-		g_clear_pointer(&trace, wp_trace_free);
-	return trace;
 }
 
 static guint64
@@ -92,7 +29,7 @@ count_of(const WpTrace *trace, WpCounter counter)
 static char *
 make_long_text(void)
 {
-	GString *text = g_string_new(HEADER);
+	GString *text = g_string_new(WP_TRACE_HEADER);
 	for (guint i = 0; i < 40000; i++)
 		g_string_append_printf(
 			text, "%u.000000000\t%s\tn%u\tn%u\tx%u\t\t10.0.%u.1:%u\t\t\t\tL%u\n", i,
@@ -106,15 +43,15 @@ START_TEST(text_stays)
 {
 	static const char *const suffixes[] = { ".wpt", ".wpt.gz", ".wpt.zst" };
 	for (gsize i = 0; i < G_N_ELEMENTS(suffixes); i++) {
-		g_autotemp *first = wp_temp_file_new("", full, strlen(full));
-		g_autotemp *second = rewrite(first, suffixes[i]);
-		g_autotemp *third = rewrite(second, ".trace");
-		g_autotemp *again = rewrite(third, suffixes[i]);
+		g_autotemp *first = wp_temp_file_new("", wp_trace_full, strlen(wp_trace_full));
+		g_autotemp *second = wp_trace_rewrite(first, suffixes[i]);
+		g_autotemp *third = wp_trace_rewrite(second, ".trace");
+		g_autotemp *again = wp_trace_rewrite(third, suffixes[i]);
 		g_autofree char *text = wp_temp_file_read(third, NULL);
 		gsize n, n_again;
 		g_autofree char *bytes = wp_temp_file_read(second, &n);
 		g_autofree char *bytes_again = wp_temp_file_read(again, &n_again);
-		ck_assert_str_eq(text, full);
+		ck_assert_str_eq(text, wp_trace_full);
 		ck_assert_uint_eq(n, n_again);
 		ck_assert_mem_eq(bytes, bytes_again, n);
 	}
@@ -125,9 +62,9 @@ START_TEST(long_text_stays)
 {
 	g_autofree char *long_text = make_long_text();
 	g_autotemp *from = wp_temp_file_new("", long_text, strlen(long_text));
-	g_autotemp *expected = rewrite(from, ".trace");
-	g_autotemp *binary = rewrite(from, ".wpt");
-	g_autotemp *back = rewrite(binary, ".trace");
+	g_autotemp *expected = wp_trace_rewrite(from, ".trace");
+	g_autotemp *binary = wp_trace_rewrite(from, ".wpt");
+	g_autotemp *back = wp_trace_rewrite(binary, ".trace");
 	g_autofree char *a = wp_temp_file_read(expected, NULL);
 	g_autofree char *b = wp_temp_file_read(back, NULL);
 	ck_assert(strcmp(a, b) == 0);
@@ -153,7 +90,7 @@ START_TEST(names)
 		g_autofree char *bytes = wp_temp_file_read(path, &n);
 		ck_assert_int_eq(wp_wpt_detect((const guint8 *)bytes, n), rows[i].is_binary);
 		ck_assert(wp_trace_is_trace((const guint8 *)bytes, n));
-		g_autoptr(WpTrace) trace = read_bytes(bytes, n, NULL);
+		g_autoptr(WpTrace) trace = wp_trace_in(bytes, n, NULL);
 		ck_assert_uint_eq(wp_trace_n_records(trace), 0);
 		ck_assert_uint_eq(count_of(trace, WP_COUNT_INPUT_TRUNCATED), 0);
 	}
@@ -167,11 +104,11 @@ END_TEST
 START_TEST(cut)
 {
 	gsize n;
-	g_autofree guint8 *bytes = make_wpt(full, &n);
+	g_autofree guint8 *bytes = make_wpt(wp_trace_full, &n);
 	guint most = 0;
 	for (gsize length = WP_WPT_MAGIC_BYTES; length < n; length++) {
 		g_autoptr(GError) error = NULL;
-		g_autoptr(WpTrace) trace = read_bytes(bytes, length, &error);
+		g_autoptr(WpTrace) trace = wp_trace_in(bytes, length, &error);
 		if (length < sizeof(WpWptHead)) {
 			ck_assert(
 				g_error_matches(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT));
@@ -191,11 +128,11 @@ END_TEST
 START_TEST(changed)
 {
 	gsize n;
-	g_autofree guint8 *bytes = make_wpt(full, &n);
+	g_autofree guint8 *bytes = make_wpt(wp_trace_full, &n);
 	for (gsize at = WP_WPT_MAGIC_BYTES; at < n; at++) {
 		g_autoptr(GError) error = NULL;
 		bytes[at] ^= 1 << at % 8;
-		g_autoptr(WpTrace) trace = read_bytes(bytes, n, &error);
+		g_autoptr(WpTrace) trace = wp_trace_in(bytes, n, &error);
 		bytes[at] ^= 1 << at % 8;
 		ck_assert_msg(!trace || count_of(trace, WP_COUNT_TRACE_LINES_BAD) > 0, "byte %zu",
 			      at);
@@ -240,7 +177,7 @@ START_TEST(damaged_block)
 		guint8 *byte = payload_of(find_block(bytes, n, rows[i].kind, rows[i].block)) + 40;
 		*byte ^= 4;
 		g_autoptr(GError) error = NULL;
-		g_autoptr(WpTrace) trace = read_bytes(bytes, n, &error);
+		g_autoptr(WpTrace) trace = wp_trace_in(bytes, n, &error);
 		*byte ^= 4;
 		gsize n_records = trace ? wp_trace_n_records(trace) : 0;
 		ck_assert_msg(n_records <= 40000 - rows[i].fewest &&
@@ -266,7 +203,7 @@ static char *
 first_reason(const guint8 *bytes, gsize n, gsize *out_n_records)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(WpTrace) trace = read_bytes(bytes, n, &error);
+	g_autoptr(WpTrace) trace = wp_trace_in(bytes, n, &error);
 	if (out_n_records)
 		*out_n_records = trace ? wp_trace_n_records(trace) : 0;
 	if (!trace)
@@ -315,7 +252,7 @@ START_TEST(nonsense)
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		gsize n;
-		g_autofree guint8 *bytes = make_wpt(full, &n);
+		g_autofree guint8 *bytes = make_wpt(wp_trace_full, &n);
 		WpWptBlock *block = find_block(bytes, n, rows[i].kind, 0);
 		guint64 value = GUINT64_TO_LE(rows[i].value);
 		memcpy(payload_of(block) + rows[i].offset, &value, rows[i].size);
@@ -349,7 +286,7 @@ START_TEST(nonsense_blocks)
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		gsize n;
-		g_autofree guint8 *bytes = make_wpt(full, &n);
+		g_autofree guint8 *bytes = make_wpt(wp_trace_full, &n);
 		WpWptBlock *block = find_block(bytes, n, rows[i].kind, 0);
 		guint64 value = GUINT64_TO_LE(rows[i].value);
 		memcpy((guint8 *)block + rows[i].offset, &value, rows[i].size);
@@ -366,7 +303,8 @@ END_TEST
 START_TEST(later_versions)
 {
 	gsize n;
-	g_autofree guint8 *bytes = make_wpt(HEADER "1\tCALL\ta\tb\t1\n2\tRETURN\tb\ta\t1\n", &n);
+	g_autofree guint8 *bytes =
+		make_wpt(WP_TRACE_HEADER "1\tCALL\ta\tb\t1\n2\tRETURN\tb\ta\t1\n", &n);
 	WpWptBlock *records = find_block(bytes, n, "RECS", 0);
 	gsize start = (gsize)((guint8 *)records - bytes);
 	guint8 longer[2 * 80] = { 0 };
@@ -389,14 +327,14 @@ START_TEST(later_versions)
 	block->bytes = GUINT32_TO_LE(160);
 	seal(block);
 
-	g_autoptr(WpTrace) trace = read_bytes(later->data, later->len, NULL);
+	g_autoptr(WpTrace) trace = wp_trace_in(later->data, later->len, NULL);
 	ck_assert_uint_eq(wp_trace_n_records(trace), 2);
 	ck_assert_uint_eq(count_of(trace, WP_COUNT_TRACE_LINES_BAD), 0);
 	ck_assert_uint_eq(count_of(trace, WP_COUNT_INPUT_TRUNCATED), 0);
 
 	g_autoptr(GError) error = NULL;
 	((WpWptHead *)bytes)->version = GUINT32_TO_LE(2);
-	ck_assert_ptr_null(read_bytes(bytes, n, &error));
+	ck_assert_ptr_null(wp_trace_in(bytes, n, &error));
 	ck_assert(g_error_matches(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT));
 	ck_assert_ptr_nonnull(strstr(error->message, "its version is 2"));
 }
@@ -410,10 +348,10 @@ START_TEST(layout)
 					 "\xbe\x04\x95\x6d\x83\xc8\x03\x9b"
 					 "\4\0\0\0http\5\0\0\0GET /\0\0\0";
 	gsize n;
-	g_autofree guint8 *bytes =
-		make_wpt(HEADER "1.000000002\tCALL\ta\t10.0.0.1\t3\t\t\t10.0.0.1:80\t4\thttp\t"
+	g_autofree guint8 *bytes = make_wpt(
+		WP_TRACE_HEADER "1.000000002\tCALL\ta\t10.0.0.1\t3\t\t\t10.0.0.1:80\t4\thttp\t"
 				"GET /\t5\tok\t\t\t6\t7\t01020304\n",
-			 &n);
+		&n);
 	ck_assert_mem_eq(bytes, expected, sizeof expected - 1);
 	const guint8 *record = payload_of(find_block(bytes, n, "RECS", 0));
 	static const guint8 stored[] =
