@@ -1,7 +1,7 @@
 /*
  * Reassembly: step lists, a segment in and the deliveries that it causes. The notation is that of
  * tests/support/segments.h; the steps "wait" and "flush" are the owner's: the present wait is over; all
- * must go. The flow is opened by a handshake unless a case says otherwise.
+ * must go.
  */
 #include "capture/reassembly.h"
 
@@ -115,17 +115,36 @@ tear_down(Fixture *f)
 
 static const Step handshake[] = { { "C SYN", "" }, { "S SYN ack 0", "" }, { "C 0 ack 0", "" } };
 
-/* A flow from its handshake on; afterwards FIXTURE's counts may be looked at, until tear_down(). */
+typedef enum {
+	OPEN = 1,     /* the steps come after a handshake */
+	PEERS = 2,    /* what comes out says which bytes it acknowledged */
+	HOLES_BY = 4, /* ... and when those of a hole had passed */
+} How;
+
+/* A flow; afterwards its counts may be looked at, until tear_down(). */
 static void
-run_open(Fixture *f, const Step *steps, gsize n)
+run(Fixture *f, guint how, const Step *steps, gsize n)
 {
 	set_up(f);
-	run_steps(f, handshake, G_N_ELEMENTS(handshake));
+	f->recorder.show_peer = (how & PEERS) != 0;
+	f->recorder.show_by = (how & HOLES_BY) != 0;
+	if (how & OPEN)
+		run_steps(f, handshake, G_N_ELEMENTS(handshake));
 	run_steps(f, steps, n);
 }
 
-#define RUN_OPEN(f, steps) run_open(f, steps, G_N_ELEMENTS(steps))
-#define COUNTS(f, side)    ((f)->flow.half[side].counts)
+/* One of which only what comes out matters. */
+static void
+run_only(guint how, const Step *steps, gsize n)
+{
+	Fixture f;
+	run(&f, how, steps, n);
+	tear_down(&f);
+}
+
+#define RUN(f, how, steps)   run(f, how, steps, G_N_ELEMENTS(steps))
+#define RUN_ONLY(how, steps) run_only(how, steps, G_N_ELEMENTS(steps))
+#define COUNTS(f, side)      ((f)->flow.half[side].counts)
 
 START_TEST(in_order)
 {
@@ -138,7 +157,7 @@ START_TEST(in_order)
 		{ "C 16 ack 31 FIN", "C end" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert(wp_reassembly_is_over(&f.flow));
 	ck_assert_uint_eq(COUNTS(&f, 0).segments, 3);
 	ck_assert_uint_eq(COUNTS(&f, 1).gaps, 0);
@@ -157,7 +176,7 @@ START_TEST(out_of_order)
 		{ "S 0-5 ack 40", "S 0-5" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert_uint_eq(COUNTS(&f, 0).reordered, 2);
 	ck_assert_uint_eq(COUNTS(&f, 0).retransmitted, 0);
 	ck_assert_int_eq(wp_reassembly_wait(&f.flow), WP_WAIT_NONE);
@@ -175,7 +194,7 @@ START_TEST(repeated)
 		{ "C 25-30 ack 0", "" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert_uint_eq(COUNTS(&f, 0).retransmitted, 3);
 	ck_assert_uint_eq(COUNTS(&f, 0).conflicting, 0);
 	tear_down(&f);
@@ -198,7 +217,7 @@ START_TEST(overlap)
 		{ "C 0-12 ack 0", "C 0-10, C 10-20, C 20-30, C 30-40, C 40-45" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert_uint_eq(COUNTS(&f, 0).conflicting, 1);
 	tear_down(&f);
 }
@@ -248,7 +267,7 @@ START_TEST(acknowledged_hole)
 		{ "C 10-20 ack 0", "" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert_uint_eq(COUNTS(&f, 0).gaps, 1);
 	ck_assert_uint_eq(COUNTS(&f, 0).gap_bytes, 10);
 	ck_assert_uint_eq(COUNTS(&f, 0).lost_segments, 1);
@@ -270,9 +289,7 @@ START_TEST(lost_on_the_wire)
 		{ "C 60-70 ack 5", "" },
 		{ "wait", "C hole 30-40, C 40-50, C hole 50-60, C 60-70" },
 	};
-	Fixture f;
-	RUN_OPEN(&f, steps);
-	tear_down(&f);
+	RUN_ONLY(OPEN, steps);
 }
 END_TEST
 
@@ -288,7 +305,7 @@ START_TEST(reply_before_request)
 		{ "C 10-20 ack 20", "C 10-20" }, { "S 20-40 ack 20", "S 20-40, C 20-30, S 40-60" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert_uint_eq(COUNTS(&f, 0).gaps + COUNTS(&f, 1).gaps, 0);
 	tear_down(&f);
 }
@@ -307,7 +324,7 @@ START_TEST(lost_request)
 		{ "wait", "S hole 40-60, C 20-30, S 60-80" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert_uint_eq(COUNTS(&f, 0).lost_segments, 1);
 	ck_assert_uint_eq(COUNTS(&f, 1).lost_segments, 1);
 	tear_down(&f);
@@ -322,9 +339,7 @@ START_TEST(circle)
 		{ "C 0-10 ack 20", "" },
 		{ "wait", "S 0-20, C 0-10" },
 	};
-	Fixture f;
-	RUN_OPEN(&f, steps);
-	tear_down(&f);
+	RUN_ONLY(OPEN, steps);
 }
 END_TEST
 
@@ -341,12 +356,7 @@ START_TEST(peers)
 		{ "C 20-30 ack 51", "C 20-30 peer 50" },
 		{ "C 30-40", "C 30-40 peer ?" },
 	};
-	Fixture f;
-	set_up(&f);
-	f.recorder.show_peer = TRUE;
-	run_steps(&f, handshake, G_N_ELEMENTS(handshake));
-	run_steps(&f, steps, G_N_ELEMENTS(steps));
-	tear_down(&f);
+	RUN_ONLY(OPEN | PEERS, steps);
 }
 END_TEST
 
@@ -368,12 +378,7 @@ START_TEST(hole_by)
 		{ "S 60-70 ack 20 at 9", "" },
 		{ "flush", "S hole 50-60 by ?, S 60-70" },
 	};
-	Fixture f;
-	set_up(&f);
-	f.recorder.show_by = TRUE;
-	run_steps(&f, handshake, G_N_ELEMENTS(handshake));
-	run_steps(&f, steps, G_N_ELEMENTS(steps));
-	tear_down(&f);
+	RUN_ONLY(OPEN | HOLES_BY, steps);
 }
 END_TEST
 
@@ -388,7 +393,7 @@ START_TEST(snap)
 		{ "C 90-150 snap 55 ack 0", "C 140-145, C cut 145-150" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert_uint_eq(COUNTS(&f, 0).gaps, 0);
 	tear_down(&f);
 }
@@ -408,7 +413,7 @@ START_TEST(keep_alive)
 		{ "C 10-20 ack 5", "C 11-20" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert_uint_eq(COUNTS(&f, 0).retransmitted, 0);
 	ck_assert_uint_eq(COUNTS(&f, 0).conflicting, 0);
 	tear_down(&f);
@@ -424,10 +429,7 @@ START_TEST(syn_with_data)
 		{ "S SYN 0-5 ack 10", "S 0-5" },
 		{ "C 10-20 ack 5", "C 10-20" },
 	};
-	Fixture f;
-	set_up(&f);
-	run_steps(&f, steps, G_N_ELEMENTS(steps));
-	tear_down(&f);
+	RUN_ONLY(0, steps);
 }
 END_TEST
 
@@ -444,7 +446,7 @@ START_TEST(fin)
 		{ "S 10 ack 31 FIN", "S end" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert(wp_reassembly_is_over(&f.flow));
 	tear_down(&f);
 }
@@ -458,7 +460,7 @@ START_TEST(data_behind_fin)
 		{ "C 21-30 ack 0", "" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert_uint_eq(COUNTS(&f, 0).conflicting, 2);
 	tear_down(&f);
 }
@@ -475,7 +477,7 @@ START_TEST(lost_fin)
 		{ "flush", "" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert(wp_reassembly_is_over(&f.flow));
 	ck_assert_uint_eq(COUNTS(&f, 1).gaps, 0);
 	tear_down(&f);
@@ -490,9 +492,7 @@ START_TEST(lost_byte)
 		{ "C 8-20 ack 1", "" },
 		{ "wait", "S hole 0-1, C 8-20" },
 	};
-	Fixture f;
-	RUN_OPEN(&f, steps);
-	tear_down(&f);
+	RUN_ONLY(OPEN, steps);
 }
 END_TEST
 
@@ -505,7 +505,7 @@ START_TEST(reset)
 		{ "C 10-15 ack 20", "C 10-15, reset" }, { "S 20-30 ack 15", "" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert(wp_reassembly_is_over(&f.flow));
 	tear_down(&f);
 }
@@ -519,19 +519,14 @@ START_TEST(reset_behind_hole)
 		{ "C 20 RST", "" },
 		{ "wait", "C hole 10-15, C 15-20, reset" },
 	};
-	Fixture f;
-	RUN_OPEN(&f, steps);
-	tear_down(&f);
+	RUN_ONLY(OPEN, steps);
 }
 END_TEST
 
 START_TEST(refused)
 {
 	static const Step steps[] = { { "C SYN", "" }, { "S 77 ack 0 RST", "reset" } };
-	Fixture f;
-	set_up(&f);
-	run_steps(&f, steps, G_N_ELEMENTS(steps));
-	tear_down(&f);
+	RUN_ONLY(0, steps);
 }
 END_TEST
 
@@ -552,11 +547,7 @@ START_TEST(midstream)
 		{ "S 1080-1090 ack 560", "" },
 		{ "wait", "C hole 20-30, C 30-40 peer 40, S 40-50 peer 40" },
 	};
-	Fixture f;
-	set_up(&f);
-	f.recorder.show_peer = TRUE;
-	run_steps(&f, steps, G_N_ELEMENTS(steps));
-	tear_down(&f);
+	RUN_ONLY(PEERS, steps);
 }
 END_TEST
 
@@ -575,9 +566,7 @@ START_TEST(midstream_lost_first)
 		{ "C 540-550 ack 1080", "C 20-30 peer 40" },
 	};
 	Fixture f;
-	set_up(&f);
-	f.recorder.show_peer = TRUE;
-	run_steps(&f, steps, G_N_ELEMENTS(steps));
+	RUN(&f, PEERS, steps);
 	ck_assert_uint_eq(COUNTS(&f, 1).gaps, 0);
 	tear_down(&f);
 }
@@ -591,11 +580,7 @@ START_TEST(midstream_early_ack)
 		{ "C 520-530 ack 1014", "" },
 		{ "wait", "C 0-10 peer ?, S 0-20 peer 0" },
 	};
-	Fixture f;
-	set_up(&f);
-	f.recorder.show_peer = TRUE;
-	run_steps(&f, steps, G_N_ELEMENTS(steps));
-	tear_down(&f);
+	RUN_ONLY(PEERS, steps);
 }
 END_TEST
 
@@ -609,10 +594,7 @@ START_TEST(midstream_late_syn)
 		{ "S SYN ack 0", "C 0-10, C 10-20" },
 		{ "S 0-10 ack 20", "S 0-10" },
 	};
-	Fixture f;
-	set_up(&f);
-	run_steps(&f, steps, G_N_ELEMENTS(steps));
-	tear_down(&f);
+	RUN_ONLY(0, steps);
 }
 END_TEST
 
@@ -642,16 +624,9 @@ START_TEST(late_syn_ack)
 		{ "S SYN ack 0", "S 0-10" },
 		{ "C 0-5 ack 10", "C 0-5, S 10-20" },
 	};
-	Fixture f;
-	set_up(&f);
-	run_steps(&f, late, G_N_ELEMENTS(late));
-	tear_down(&f);
-	set_up(&f);
-	run_steps(&f, late_payload, G_N_ELEMENTS(late_payload));
-	tear_down(&f);
-	set_up(&f);
-	run_steps(&f, never, G_N_ELEMENTS(never));
-	tear_down(&f);
+	RUN_ONLY(0, late);
+	RUN_ONLY(0, late_payload);
+	RUN_ONLY(0, never);
 }
 END_TEST
 
@@ -662,10 +637,7 @@ START_TEST(midstream_probe)
 		{ "C 26-40 ack 52", "" },       { "wait", "C 0-14" },
 		{ "S 52-60 ack 40", "S 0-8" },
 	};
-	Fixture f;
-	set_up(&f);
-	run_steps(&f, steps, G_N_ELEMENTS(steps));
-	tear_down(&f);
+	RUN_ONLY(0, steps);
 }
 END_TEST
 
@@ -683,11 +655,7 @@ START_TEST(one_way)
 		{ "wait", "C hole 52-78, C 78-80 peer 80" },
 		{ "S 80-90 ack 80", "S 80-90 peer 80" },
 	};
-	Fixture f;
-	set_up(&f);
-	f.recorder.show_peer = TRUE;
-	run_steps(&f, steps, G_N_ELEMENTS(steps));
-	tear_down(&f);
+	RUN_ONLY(PEERS, steps);
 }
 END_TEST
 
@@ -709,11 +677,8 @@ START_TEST(late_side)
 				       { "S 10-20 ack 20", "S 10-20" },
 				       { "S 20-30 ack 30", "S 20-30" } };
 	Fixture f;
-	set_up(&f);
-	run_steps(&f, late, G_N_ELEMENTS(late));
-	tear_down(&f);
-	set_up(&f);
-	run_steps(&f, absent, G_N_ELEMENTS(absent));
+	RUN_ONLY(0, late);
+	RUN(&f, 0, absent);
 	ck_assert_uint_eq(COUNTS(&f, 0).gaps, 0);
 	tear_down(&f);
 }
@@ -733,7 +698,7 @@ START_TEST(far_off)
 		{ "S 10-20 ack 26000026", "S 10-20" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, steps);
+	RUN(&f, OPEN, steps);
 	ck_assert_uint_eq(COUNTS(&f, 0).gaps, 1);
 	ck_assert_uint_eq(COUNTS(&f, 0).lost_segments, 0);
 	ck_assert_uint_eq(COUNTS(&f, 0).strange, 2);
@@ -748,7 +713,7 @@ START_TEST(too_much_waits)
 	for (gsize i = 0; i < G_N_ELEMENTS(sizes); i++) {
 		Fixture f;
 		guint size = sizes[i], n = 0;
-		RUN_OPEN(&f, ((const Step[]){ { "C 0-10 ack 0", "C 0-10" } }));
+		RUN(&f, OPEN, ((const Step[]){ { "C 0-10 ack 0", "C 0-10" } }));
 		while (f.recorder.text->len == 0) {
 			char step[64];
 			guint from = 20 + n * size;
@@ -775,7 +740,7 @@ START_TEST(lost_segments)
 		{ "S 0 ack 160", "" },          { "flush", "C hole 100-160" },
 	};
 	Fixture f;
-	RUN_OPEN(&f, inside);
+	RUN(&f, OPEN, inside);
 	ck_assert_uint_eq(COUNTS(&f, 0).lost_segments, 3);
 	tear_down(&f);
 }
@@ -793,8 +758,7 @@ START_TEST(lost_segments_by_size)
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		char step[64];
 		Fixture f;
-		set_up(&f);
-		run_steps(&f, handshake, G_N_ELEMENTS(handshake));
+		run(&f, OPEN, NULL, 0);
 		for (guint n = 0; n < rows[i].n_seen; n++) {
 			g_snprintf(step, sizeof step, "C %u-%u ack 0", n * 100, n * 100 + 100);
 			run_step(&f, step);
@@ -824,7 +788,7 @@ START_TEST(other_connection)
 		Fixture f;
 		WpSegment segment;
 		guint side;
-		RUN_OPEN(&f, ((const Step[]){ { "C 0-10 ack 0", "C 0-10" } }));
+		RUN(&f, OPEN, ((const Step[]){ { "C 0-10 ack 0", "C 0-10" } }));
 		memcpy(f.sender.isn, rows[i].isn, sizeof f.sender.isn);
 		wp_test_segment(&f.sender, rows[i].in, &segment, &side);
 		ck_assert_int_eq(wp_reassembly_is_other(&f.flow, side, &segment), rows[i].is_other);
