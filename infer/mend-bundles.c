@@ -1,7 +1,4 @@
 /* Which calls can be moved, together with which, and to where. */
-#include <math.h>
-#include <string.h>
-
 #include "infer/mend-private.h"
 
 #define RUNNER_UP 0.7 /* of the doubt goes to the next best parent, where there are more */
@@ -60,13 +57,27 @@ measure_after(const WpMendBundles *bundles, WpMap *types)
 	return after;
 }
 
+static void
+set_beliefs(WpMendBundle *bundle, const WpLink *link, const WpQuickLog *quick)
+{
+	double doubt = has_more_than_time(link) ? DOUBT_OF_MORE : DOUBT_OF_TIME;
+	double own = (double)link->probability, rest = 1 - own;
+	double n_others = (double)link->n_candidates - 2;
+	double of_runner_up = n_others < 1 ? rest : rest * RUNNER_UP;
+	double of_others = n_others < 1 ? rest : rest * (1 - RUNNER_UP) / n_others;
+
+	bundle->of_parent = (float)wp_quick_log(quick, MAX(MAX(own, rest), doubt));
+	bundle->of_runner_up = (float)wp_quick_log(quick, MAX(of_runner_up, doubt));
+	bundle->of_others = (float)wp_quick_log(quick, MAX(of_others, doubt));
+}
+
 static WpMendBundle
-bundle_of(const WpMendBundles *bundles, guint32 number, gint64 after_ns)
+bundle_of(const WpMendBundles *bundles, guint32 number, gint64 after_ns, const WpQuickLog *quick)
 {
 	const WpSpan *span = &bundles->spans[number];
 	const WpLink *link = &bundles->links->links[number];
 
-	return (WpMendBundle){
+	WpMendBundle bundle = {
 		.first = bundles->members->len,
 		.n = 1,
 		.begin_ns = span->call_ns,
@@ -75,10 +86,10 @@ bundle_of(const WpMendBundles *bundles, guint32 number, gint64 after_ns)
 		.host = span->caller_host,
 		.parent = link->parent,
 		.runner_up = link->runner_up,
-		.probability = (double)link->probability,
-		.doubt = has_more_than_time(link) ? DOUBT_OF_MORE : DOUBT_OF_TIME,
-		.n_possible = link->n_candidates,
+		.probability = link->probability,
 	};
+	set_beliefs(&bundle, link, quick);
+	return bundle;
 }
 
 /*
@@ -86,7 +97,7 @@ bundle_of(const WpMendBundles *bundles, guint32 number, gint64 after_ns)
  * number of the bundle of each span, or G_MAXUINT32.
  */
 static void
-make_bundles(WpMendBundles *bundles, guint32 *of_span)
+make_bundles(WpMendBundles *bundles, guint32 *of_span, const WpQuickLog *quick)
 {
 	const WpRecord *records = wp_trace_records(wp_resolved_trace(bundles->resolved));
 	g_autoptr(WpMap) types = wp_map_new(), flows = wp_map_new();
@@ -108,7 +119,8 @@ make_bundles(WpMendBundles *bundles, guint32 *of_span)
 		if (number == made->len) {
 			WpMendBundle bundle = bundle_of(
 				bundles, i,
-				after[wp_map_find(types, wp_map_key(span->callee, span->label))]);
+				after[wp_map_find(types, wp_map_key(span->callee, span->label))],
+				quick);
 			g_array_append_val(made, bundle);
 		} else {
 			WpMendBundle *bundle = &g_array_index(made, WpMendBundle, number);
@@ -220,16 +232,21 @@ find_options(WpMendBundles *bundles)
 	g_array_unref(hosts);
 }
 
-static GArray *
-list_below(WpMendBundles *bundles, guint32 span)
+static void
+hang_bundles(WpMendBundles *bundles)
 {
-	if (!bundles->below[span])
-		bundles->below[span] = g_array_new(FALSE, FALSE, sizeof(guint32));
-	return bundles->below[span];
+	g_autofree guint32 *n_below = g_new0(guint32, (gsize)bundles->n_spans + 1);
+
+	for (guint32 b = 0; b < bundles->n_bundles; b++)
+		n_below[bundles->bundles[b].parent]++;
+	wp_mend_lists_init(&bundles->below, n_below, bundles->n_spans);
+	for (guint32 b = 0; b < bundles->n_bundles; b++)
+		wp_mend_list_add(&bundles->below.lists[bundles->bundles[b].parent], b);
 }
 
 void
-wp_mend_bundles_init(WpMendBundles *bundles, WpLinks *links, const WpResolved *resolved)
+wp_mend_bundles_init(WpMendBundles *bundles, const WpLinks *links, const WpResolved *resolved,
+		     const WpQuickLog *quick)
 {
 	const WpSpans *spans = wp_resolved_spans(resolved);
 	g_autofree guint32 *of_span = g_new(guint32, (gsize)spans->n + 1);
@@ -241,49 +258,18 @@ wp_mend_bundles_init(WpMendBundles *bundles, WpLinks *links, const WpResolved *r
 		.links = links,
 		.members = g_array_new(FALSE, FALSE, sizeof(guint32)),
 		.options = g_array_new(FALSE, FALSE, sizeof(guint32)),
-		.below = g_new0(GArray *, (gsize)spans->n + 1),
 	};
-	make_bundles(bundles, of_span);
+	make_bundles(bundles, of_span, quick);
 	list_members(bundles, of_span);
 	find_options(bundles);
-	for (guint32 b = 0; b < bundles->n_bundles; b++)
-		g_array_append_val(list_below(bundles, bundles->bundles[b].parent), b);
+	hang_bundles(bundles);
 }
 
 void
 wp_mend_bundles_clear(WpMendBundles *bundles)
 {
-	for (guint32 i = 0; i < bundles->n_spans; i++)
-		if (bundles->below[i])
-			g_array_unref(bundles->below[i]);
-	g_free(bundles->below);
+	wp_mend_lists_clear(&bundles->below);
 	g_free(bundles->bundles);
 	g_array_unref(bundles->members);
 	g_array_unref(bundles->options);
-}
-
-void
-wp_mend_hand_over(WpMendBundles *bundles, guint32 number, guint32 from, guint32 to)
-{
-	GArray *left = bundles->below[from], *right = list_below(bundles, to);
-	guint i = 0;
-
-	while (g_array_index(left, guint32, i) != number)
-		i++;
-	g_array_remove_index(left, i);
-	i = 0;
-	while (i < right->len && g_array_index(right, guint32, i) < number)
-		i++;
-	g_array_insert_val(right, i, number);
-}
-
-double
-wp_mend_belief(const WpMendBundle *bundle, guint32 parent)
-{
-	double rest = 1 - bundle->probability, n_others = (double)bundle->n_possible - 2;
-	double share = parent == bundle->parent      ? MAX(bundle->probability, rest)
-		       : n_others < 1                ? rest
-		       : parent == bundle->runner_up ? rest * RUNNER_UP
-						     : rest * (1 - RUNNER_UP) / n_others;
-	return log(MAX(share, bundle->doubt));
 }
