@@ -169,7 +169,15 @@ infer_calls(WpInvocation *invocation, const EvaluateOptions *options, const WpTr
 	if (out->is_checked &&
 	    !wp_analysis_self_check(analysis, &options->analysis, &out->check, error))
 		return FALSE;
-	return !options->reference || run_references(options, truth, analysis, out, error);
+	out->is_checked = out->is_checked && !wp_interrupt_came();
+	if (options->reference && !run_references(options, truth, analysis, out, error))
+		return FALSE;
+	if (!outcome.is_stopped && wp_interrupt_came() && *out_status == WP_EXIT_OK) {
+		wp_warn(invocation, "interrupted: the self-check and the references that did not "
+				    "come to an end are left out");
+		*out_status = WP_EXIT_INTERRUPTED;
+	}
+	return TRUE;
 }
 
 /* Takes the calls from a CSV file where the only operand is one, else infers them. */

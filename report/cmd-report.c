@@ -57,10 +57,16 @@ write_pages(const WpInvocation *invocation, const ReportOptions *options, const 
 	gboolean is_checked = options->self_check && !wp_interrupt_came();
 	if (is_checked && !wp_analysis_self_check(analysis, &options->analysis, &check, error))
 		return FALSE;
+	if (is_checked && wp_interrupt_came()) {
+		wp_warn(invocation, "interrupted: the self-check did not come to an end, and is "
+				    "left out");
+		is_checked = FALSE;
+	}
 	WpViewOptions shown = {
 		.root = options->analysis.root,
 		.where = options->analysis.where,
 		.partial = wp_load_partial_reason(outcome),
+		.is_inference_stopped = outcome->is_inference_stopped,
 		.unfolds = options->unfolds,
 		.check = is_checked ? &check : NULL,
 		.is_selective = wp_load_is_selective(&options->load),

@@ -546,6 +546,8 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	fill_operations(&maker);
 	fill_totals(&maker);
 	wp_view_links_fill(view, analysis, options->unfolds);
+	if (options->is_inference_stopped)
+		view->links.trust = WP_VIEW_TRUST_STOPPED;
 	fill_check(view, options->check);
 	wp_view_quality_fill(&view->quality, wp_trace_counters(analysis->trace), maker.nodes,
 			     analysis->resolved);

@@ -178,10 +178,11 @@ typedef struct {
 
 /* How far the links can be trusted. */
 typedef enum {
-	WP_VIEW_TRUST_NONE,  /* nothing was linked: one node deep */
-	WP_VIEW_TRUST_HIGH,  /* nearly every request is right from first call to last */
-	WP_VIEW_TRUST_MIXED, /* totals and shares hold, single requests may not */
-	WP_VIEW_TRUST_LOW    /* nor do these */
+	WP_VIEW_TRUST_NONE,   /* nothing was linked: one node deep */
+	WP_VIEW_TRUST_HIGH,   /* nearly every request is right from first call to last */
+	WP_VIEW_TRUST_MIXED,  /* totals and shares hold, single requests may not */
+	WP_VIEW_TRUST_LOW,    /* nor do these */
+	WP_VIEW_TRUST_STOPPED /* Ctrl-C came during inference: not to be judged */
 } WpViewTrust;
 
 /* Load classes: calls by the number of their candidate parents. */
@@ -284,6 +285,7 @@ typedef struct {
 	const char *where;               /* --where */
 	const char *partial;             /* why the input was not read whole */
 	gboolean is_selective;           /* --from, --to or --filter were given */
+	gboolean is_inference_stopped;   /* links are those found until then */
 	gboolean unfolds;                /* uncertain patterns are shown like others */
 	const struct WpSelfCheck *check; /* or NULL */
 } WpViewOptions;

@@ -126,6 +126,22 @@ write_pattern(const WpViewPattern *pattern, WpOut *out)
 	wp_out_text(out, "  }\n");
 }
 
+/* What is worth knowing before any path is believed. */
+static const char *
+warning_of(const WpView *view)
+{
+	switch (view->links.trust) {
+	case WP_VIEW_TRUST_STOPPED:
+		return "\\nPARTIAL: inference was interrupted; many calls are missing from these "
+		       "paths";
+	case WP_VIEW_TRUST_LOW:
+		return "\\nCAREFUL: most calls have several possible parents; these paths are "
+		       "estimates";
+	default:
+		return "";
+	}
+}
+
 static void
 write_head(const WpView *view, guint32 n, guint32 all, WpOut *out)
 {
@@ -147,11 +163,7 @@ write_head(const WpView *view, guint32 n, guint32 all, WpOut *out)
 		      wp_format_count(count, view->n_requests));
 	if (n < all)
 		wp_out_printf(out, ", the first %u of %u patterns", n, all);
-	wp_out_printf(out, "%s\";\n",
-		      view->links.trust == WP_VIEW_TRUST_LOW
-			      ? "\\nCAREFUL: most calls have several possible parents; these "
-				"paths are estimates"
-			      : "");
+	wp_out_printf(out, "%s\";\n", warning_of(view));
 	wp_out_text(out,
 		    "  // ellipse: node, operation, mean latency (children included); edge: mean "
 		    "call delay;\n  // first edge: instances and their total latency; dashed: "

@@ -274,7 +274,7 @@ write_lots(WpJson *json, const WpView *view)
 static void
 write_links(WpJson *json, const WpViewLinks *links)
 {
-	static const char *const trusts[] = { "none", "high", "mixed", "low" };
+	static const char *const trusts[] = { "none", "high", "mixed", "low", "stopped" };
 	wp_json_open(json, "links", '{');
 	wp_json_text(json, "engine", links->engine);
 	wp_json_text(json, "trust", trusts[links->trust]);

@@ -166,11 +166,34 @@ trust_by_alternatives(const WpViewLinks *links)
 			links->n_certain ? "have" : "has", mean, links->engine,
 			verdicts[links->trust]);
 	case WP_VIEW_TRUST_NONE:
+	case WP_VIEW_TRUST_STOPPED:
 		break;
 	}
 	return g_strdup("No call was made while another was being served: every path is one "
 			"call long. If the called nodes call others, those packets are not in "
 			"this capture.");
+}
+
+/* After Ctrl-C nothing can be said of what was still to be found. */
+static void
+write_stopped(const Text *text)
+{
+	const WpViewCount *missing = &text->view->lots[WP_VIEW_STOPPED];
+	g_autofree char *linked = count_of(text->view->links.n_linked, "call");
+	if (!text->view->n_calls) {
+		wp_text_paragraph(
+			text->page,
+			"Inference was interrupted before any request of the selection was found.",
+			0, text->out);
+		return;
+	}
+	char open[WP_FORMAT_MAX];
+	g_autofree char *words = g_strdup_printf(
+		"Inference was interrupted when %s had a parent, not all of them for good, and %s "
+		"had none yet. %s",
+		linked, wp_format_count(open, missing->calls + missing->messages),
+		verdicts[WP_VIEW_TRUST_LOW]);
+	wp_text_paragraph(text->page, words, 0, text->out);
 }
 
 static void
@@ -549,48 +572,6 @@ write_pattern(const Text *text, const WpViewPattern *pattern, const WpColumnSet 
 	write_tree(text, pattern, columns);
 }
 
-/* What stands in the trees of the first N patterns and is not explained by itself. */
-static void
-explain_trees(const WpView *view, guint32 n, const WpStyle *style, GString *words)
-{
-	gboolean has_repeat = FALSE, has_parallel = FALSE, has_message = FALSE, has_open = FALSE;
-	for (guint32 i = 0; i < n; i++)
-		for (guint32 k = 0; k < view->patterns[i].n_nodes; k++) {
-			const WpViewNode *node = &view->patterns[i].nodes[k];
-			has_repeat |= node->repeat > 1;
-			has_parallel |= node->is_parallel;
-			has_message |= !node->latency.count && node->n_messages;
-			has_open |= !node->latency.count && !node->n_messages;
-		}
-	if (has_parallel)
-		g_string_append_printf(words, " %s: overlaps a call beside it.",
-				       style->utf8 ? "\342\225\236\342\225\220" : "|=");
-	if (has_repeat)
-		g_string_append(words, " x4: four equal calls in a row; self% is of all, "
-				       "times are of one.");
-	if (has_message)
-		g_string_append(words, " one-way: a message without an answer.");
-	if (has_open)
-		g_string_append(words, " open: no return was seen.");
-}
-
-/* What the columns mean, once; of N patterns. */
-static void
-write_legend(const Text *text, guint32 n, guint left_out)
-{
-	g_autoptr(GString) words = g_string_new(
-		"self = time in the node itself, while none of its calls is open; mean, p50, "
-		"... = latency, call to return; delay = call into the parent to this call. "
-		"> marks the node with most self time.");
-	explain_trees(text->view, n, &text->page->style, words);
-	wp_text_paragraph(text->page, words->str, 2, text->out);
-	if (left_out)
-		wp_out_printf(text->out,
-			      "  %u column%s not fit in %u; --columns +p99,+sd chooses, "
-			      "--list-columns lists.\n",
-			      left_out, left_out == 1 ? " does" : "s do", text->page->style.width);
-}
-
 /*
  * How many of N patterns a page shows. Unless a number was asked for, the tail of patterns that each
  * take next to no time is left out as well: at load it consists of mistakes of inference.
@@ -689,7 +670,7 @@ write_patterns(const Text *text)
 					  top, n, wp_format_share(share, covered))
 			: g_strdup_printf("Patterns: all %u", n);
 	wp_text_heading(text->page, heading, text->out);
-	write_legend(text, top, left_out);
+	wp_text_legend(view, top, left_out, text->page, text->out);
 	for (guint32 i = 0; i < view->n_operations; i++)
 		write_patterns_of(text, i, top, &columns);
 	if (view->n_uncertain) {
@@ -752,7 +733,9 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 {
 	Text text = { view, page, out };
 	write_headline(&text);
-	if (view->n_requests)
+	if (view->links.trust == WP_VIEW_TRUST_STOPPED)
+		write_stopped(&text);
+	else if (view->n_requests)
 		write_trust(&text);
 	else
 		write_nothing(&text);

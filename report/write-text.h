@@ -20,8 +20,15 @@ char *wp_text_inputs(const WpPage *page, const char *const *inputs, guint n);
 /* A piece of the lines of a tree: before a node itself, or where a line passes it. */
 const char *wp_text_branch(gboolean utf8, gboolean is_own, gboolean is_last, gboolean is_parallel);
 
+/*
+ * What the columns and signs in the trees of the first N patterns mean (write-legend.c). LEFT_OUT: columns
+ * that did not fit.
+ */
+void wp_text_legend(const WpView *view, guint32 n, guint left_out, const WpPage *page, WpOut *out);
+
 /* The merged tree of an operation (write-places.c). */
 void wp_text_places(const WpViewOperation *operation, const WpPage *page, WpOut *out);
+
 /* Why there are no records. */
 const char *wp_text_no_records(gboolean is_selective, guint64 n_packets);
 

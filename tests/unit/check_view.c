@@ -17,6 +17,7 @@ typedef struct {
 	WpAnalysisOptions options;
 	WpAnalysis *analysis;
 	WpView *view;
+	gboolean is_stopped;
 } Made;
 
 static void
@@ -85,7 +86,9 @@ view_of(Made *made)
 {
 	g_autoptr(WpCounters) counters = wp_counters_new();
 	g_auto(WpLoadOutcome) outcome = { 0 };
-	WpViewOptions shown = { .root = made->options.root, .where = made->options.where };
+	WpViewOptions shown = { .root = made->options.root,
+				.where = made->options.where,
+				.is_inference_stopped = made->is_stopped };
 	for (guint32 i = wp_nodes_count(made->nodes); i < 3; i++)
 		wp_nodes_by_key(made->nodes, i == 2 ? "third" : "second");
 	wp_counters_add(counters, WP_COUNT_SEGMENTS, 99);
@@ -275,6 +278,12 @@ START_TEST(trust)
 	made_init(&flat);
 	call(&flat, "client", "web", "GET /", 0, 10, FALSE);
 	ck_assert_int_eq(view_of(&flat)->links.trust, WP_VIEW_TRUST_NONE);
+
+	g_auto(Made) stopped;
+	made_init(&stopped);
+	make_two_patterns(&stopped);
+	stopped.is_stopped = TRUE;
+	ck_assert_int_eq(view_of(&stopped)->links.trust, WP_VIEW_TRUST_STOPPED);
 }
 END_TEST
 
