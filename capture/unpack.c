@@ -11,12 +11,11 @@
 gsize
 wp_unpack_zlib(WpBytes in, guint8 *buffer, gsize size)
 {
-	z_stream zlib = { .next_in = (Bytef *)in.data + in.at,
-			  .avail_in = (uInt)wp_bytes_left(&in) };
-	zlib.next_out = buffer;
-	zlib.avail_out = (uInt)size;
+	z_stream zlib = { .next_out = buffer, .avail_out = (uInt)size };
 	if (wp_bytes_left(&in) == 0 || inflateInit(&zlib) != Z_OK)
 		return 0;
+	zlib.avail_in = (uInt)wp_bytes_left(&in);
+	zlib.next_in = (Bytef *)in.data + in.at;
 	inflate(&zlib, Z_SYNC_FLUSH);
 	inflateEnd(&zlib);
 	return size - zlib.avail_out;

@@ -83,20 +83,27 @@ get_place(Builder *builder, guint32 parent, guint32 operation, guint32 span)
 	return number;
 }
 
+/* The I-th share of SPAN, which must be there: an array without shares has no memory to point into. */
+static Share *
+get_share(Builder *builder, guint32 span, guint32 i)
+{
+	return &g_array_index(builder->shares, Share, builder->first[span] + i);
+}
+
 static void
 add_share(Builder *builder, guint32 span, guint32 place, double weight, double delay_ns)
 {
-	Share *own = &g_array_index(builder->shares, Share, builder->first[span]);
 	guint32 n = builder->n_shares[span];
 
-	for (guint32 i = 0; i < n; i++)
-		if (own[i].place == place) {
-			double sum = own[i].weight + weight;
-			own[i].delay_ns =
-				(own[i].delay_ns * own[i].weight + delay_ns * weight) / sum;
-			own[i].weight = sum;
+	for (guint32 i = 0; i < n; i++) {
+		Share *own = get_share(builder, span, i);
+		if (own->place == place) {
+			double sum = own->weight + weight;
+			own->delay_ns = (own->delay_ns * own->weight + delay_ns * weight) / sum;
+			own->weight = sum;
 			return;
 		}
+	}
 	if (n == MAX_SHARES || (n && weight < MIN_WEIGHT))
 		return;
 	Share share = { place, weight, delay_ns };
@@ -111,7 +118,7 @@ follow(Builder *builder, guint32 span, guint32 parent, double odds)
 	double delay_ns = (double)(builder->spans[span].call_ns - builder->spans[parent].call_ns);
 
 	for (guint32 i = 0; i < builder->n_shares[parent]; i++) {
-		Share share = g_array_index(builder->shares, Share, builder->first[parent] + i);
+		Share share = *get_share(builder, parent, i);
 		guint32 operation = g_array_index(builder->drafts, Draft, share.place).operation;
 		guint32 place = get_place(builder, share.place, operation, span);
 		add_share(builder, span, place, share.weight * odds, delay_ns);
@@ -122,13 +129,12 @@ follow(Builder *builder, guint32 span, guint32 parent, double odds)
 static void
 balance(Builder *builder, guint32 span)
 {
-	Share *own = &g_array_index(builder->shares, Share, builder->first[span]);
 	double sum = 0;
 
 	for (guint32 i = 0; i < builder->n_shares[span]; i++)
-		sum += own[i].weight;
+		sum += get_share(builder, span, i)->weight;
 	for (guint32 i = 0; i < builder->n_shares[span] && sum > 0; i++)
-		own[i].weight /= sum;
+		get_share(builder, span, i)->weight /= sum;
 }
 
 static void
@@ -168,8 +174,7 @@ add_span(Builder *builder, guint32 number)
 	double self = is_timed ? (double)builder->paths->self_ns[number] : 0;
 
 	for (guint32 i = 0; i < builder->n_shares[number]; i++) {
-		const Share *share =
-			&g_array_index(builder->shares, Share, builder->first[number] + i);
+		const Share *share = get_share(builder, number, i);
 		Draft *draft = &g_array_index(builder->drafts, Draft, share->place);
 		WpPlace *place = &draft->place;
 		place->calls += share->weight;
