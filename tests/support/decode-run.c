@@ -4,6 +4,8 @@
 #include <check.h>
 #include <string.h>
 
+#include "tests/support/suite.h"
+
 #define STEP_NS 1000
 
 /* A sink that writes each record as a line. */
@@ -266,7 +268,7 @@ wp_decode_check(const WpRunOptions *options, const WpStep *steps, gsize n_steps,
 	WpRunOptions own = options ? *options : no_options;
 
 	/* Under valgrind, at some positions only. */
-	gsize stride = g_getenv("WP_TEST_FAST") ? 13 : 1;
+	gsize stride = (gsize)wp_test_number(1, 13);
 
 	g_autofree char *whole = wp_decode_run(&own, steps, n_steps);
 	ck_assert_str_eq(whole, expected);

@@ -65,7 +65,6 @@ put_pcap_header(WpPcapBuild *build)
 static void
 put_block(WpPcapBuild *build, guint32 type, GByteArray *body)
 {
-	g_autoptr(GByteArray) owned = body;
 	static const guint8 zeros[4];
 
 	if (body->len % 4)
@@ -74,6 +73,7 @@ put_block(WpPcapBuild *build, guint32 type, GByteArray *body)
 	put(build, body->len + 12, 4);
 	g_byte_array_append(build->bytes, body->data, body->len);
 	put(build, body->len + 12, 4);
+	g_byte_array_unref(body);
 }
 
 /* Numbers of a block's body: swaps build->bytes for a new array until end_body(). */

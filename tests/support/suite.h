@@ -5,6 +5,16 @@
 #include <check.h>
 #include <stdlib.h>
 
+/*
+ * MANY, or FEW where WP_TEST_FAST is set: under valgrind, which needs fifty times as long and looks for
+ * bad accesses, which few rows make as well. What only many can show is then not asked.
+ */
+static inline int
+wp_test_number(int many, int few)
+{
+	return getenv("WP_TEST_FAST") ? few : many;
+}
+
 #define WP_SUITE(name, ...)                                                                        \
 	int main(void)                                                                             \
 	{                                                                                          \

@@ -204,7 +204,7 @@ END_TEST
 START_TEST(no_such_file)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(WpTrace) trace = run("/nonexistent/x.pcap", NULL, &error);
+	wp_trace_free(run("/nonexistent/x.pcap", NULL, &error));
 	ck_assert(g_error_matches(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_OPEN));
 }
 END_TEST

@@ -39,7 +39,7 @@ START_TEST(pairs)
 	g_autoptr(WpCounters) odd = wp_counters_new();
 	guint64 state = 1, n_expected = 0;
 
-	for (guint i = 0; i < 200000; i++) {
+	for (guint i = 0; i < (guint)wp_test_number(200000, 20000); i++) {
 		state = state * G_GUINT64_CONSTANT(6364136223846793005) + 1442695040888963407;
 		guint pair = (guint)(state >> 33) % N_PAIRS, n = (guint)(state >> 20) % 5;
 		WpCounter counter = (WpCounter)((state >> 50) % WP_N_COUNTERS);

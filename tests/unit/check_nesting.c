@@ -125,6 +125,13 @@ append_request(GString *text, const Workload *w, WpRandom64 *random, int number,
 	g_string_free(calls, TRUE);
 }
 
+/* Requests so few that no share of them says anything: under valgrind. */
+static gboolean
+are_few(void)
+{
+	return wp_test_number(FALSE, TRUE);
+}
+
 /* (transfer full) */
 static WpTree *
 make_tree(const Workload *w)
@@ -133,7 +140,7 @@ make_tree(const Workload *w)
 	WpRandom64 random = { 12345 };
 	double at_us = 1000;
 
-	for (int i = 0; i < w->n; i++) {
+	for (int i = 0; i < wp_test_number(w->n, 30); i++) {
 		append_request(text, w, &random, i, (int)at_us);
 		at_us -= w->between_us * log(wp_random64_share(&random));
 	}
@@ -218,6 +225,8 @@ check_evidence(const Workload *w, const char *name, double least_gain)
 	double surprise;
 	double with_it = measure(tree, &wp_engine_nesting, NULL, &surprise);
 	double without_it = measure(tree, &wp_engine_nesting, &without, &surprise);
+	if (are_few())
+		return;
 	ck_assert_msg(with_it - without_it >= least_gain, "%s: %.3f with %s, %.3f without", w->name,
 		      with_it, name, without_it);
 }
@@ -229,6 +238,8 @@ check_workload(const Workload *w)
 	double surprise, ignored;
 	double nesting = measure(tree, &wp_engine_nesting, NULL, &surprise);
 	double scoreboard = measure(tree, &wp_engine_scoreboard, NULL, &ignored);
+	if (are_few())
+		return;
 
 	ck_assert_msg(nesting >= w->floor, "%s: %.3f of the links are right", w->name, nesting);
 	ck_assert_msg(scoreboard <= w->floor_of_scoreboard, "%s: too easy: scoreboard %.3f",
@@ -454,7 +465,7 @@ START_TEST(reference_is_no_worse)
 		double surprise, found = measure(tree, &wp_engine_nesting, NULL, &surprise);
 		for (gint kind = 0; kind < WP_N_REFERENCES; kind++) {
 			double told = measure_told(tree, (WpReferenceKind)kind);
-			ck_assert_msg(told >= found - 0.01, "%s: %.3f, told %.3f",
+			ck_assert_msg(told >= found - 0.01 || are_few(), "%s: %.3f, told %.3f",
 				      workloads[i].name, found, told);
 		}
 	}
@@ -509,7 +520,7 @@ START_TEST(stopped)
 	patience = G_MAXUINT;
 	wp_links_free(wp_engine_nesting.run(tree->resolved, NULL, loses_patience, NULL));
 	guint n = n_asked;
-	ck_assert_uint_gt(n, 1000);
+	ck_assert_uint_gt(n, wp_test_number(1000, 10));
 	for (guint when = 1; when < n; when = when * 3 + 1)
 		check_stopped(tree, when, n);
 	check_stopped(tree, n - 1, n);

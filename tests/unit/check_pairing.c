@@ -140,7 +140,7 @@ START_TEST(many)
 	g_autoptr(GArray) model = g_array_new(FALSE, FALSE, sizeof(WpCallRef));
 	guint64 state = 1;
 
-	for (WpCallRef ref = 0; ref < 100000; ref++) {
+	for (WpCallRef ref = 0; ref < (WpCallRef)wp_test_number(100000, 20000); ref++) {
 		state = state * G_GUINT64_CONSTANT(6364136223846793005) + 1442695040888963407;
 		gboolean is_filling = ref / 10000 % 2 == 0;
 		WpMessage call = { .callid = ref, .begin.peer = ref };

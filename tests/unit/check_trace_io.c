@@ -234,9 +234,6 @@ START_TEST(cut)
 	for (gsize length = strlen(WP_TRACE_HEADER); length < strlen(wp_trace_full); length += 7) {
 		g_autofree char *text = g_strndup(wp_trace_full, length);
 		g_autoptr(WpTrace) trace = read_text(text, NULL);
-		guint n_lines = 0;
-		for (const char *c = text, *end; (end = strchr(c, '\n')); c = end + 1)
-			n_lines += *c != '#';
 		ck_assert_ptr_nonnull(trace);
 		ck_assert_uint_eq(
 			wp_counters_get(wp_trace_counters(trace), WP_COUNT_INPUT_TRUNCATED),
