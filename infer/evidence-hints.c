@@ -88,6 +88,7 @@ const WpEvidenceKind wp_evidence_hints = {
 	.name = "hints",
 	.summary = "what --hints FILE says of causes",
 	.is_default = TRUE,
+	.tells_first = TRUE,
 	.word = WP_EVIDENCE_HINTS,
 	.begin = begin,
 	.score = score,

@@ -2,7 +2,8 @@
  * Inside of evidence (evidence*.c) and of the nesting engine: the pairs of one host that are weighed, and
  * how the kinds together weigh them. Nobody else includes this.
  *
- * A pair is a bundle of children with one of its possible parents, when evidence is first asked for.
+ * A pair is a bundle of children with one of its possible parents, when evidence is first asked for; behind
+ * these stand pairs that cannot be, which show what chance is like.
  * Later the engine drops pairs that are hopeless; their numbers stay.
  */
 #ifndef WP_INFER_EVIDENCE_KIND_H
@@ -18,7 +19,7 @@ struct WpEvidenceHost {
 	const WpHints *hints;      /* NULL = none */
 	const guint32 *bundles;    /* by pair */
 	const guint32 *parents;    /* by pair */
-	const guint32 *first_pair; /* by bundle, n_bundles + 1 */
+	const guint32 *first_pair; /* by bundle, n_bundles + 1; from the last on: accidents */
 	guint32 n_pairs;
 };
 
@@ -31,8 +32,11 @@ extern const WpEvidenceKind wp_evidence_sticky;
 extern const WpEvidenceKind wp_evidence_tokens;
 extern const WpEvidenceKind wp_evidence_transactions;
 
-/* (transfer full) What the kinds of PROBLEM's options know; NULL where that is nothing. */
-WpEvidence *wp_evidence_new(WpNestProblem *problem);
+/*
+ * (transfer full) What the kinds of PROBLEM's options know; NULL where that is nothing. ONLY_FIRST: those that
+ * know something before anything is learned.
+ */
+WpEvidence *wp_evidence_new(WpNestProblem *problem, gboolean only_first);
 void wp_evidence_free(WpEvidence *evidence);
 
 /* Forgets what was learned and sets the odds of each candidate. */

@@ -71,6 +71,7 @@ const WpEvidenceKind wp_evidence_labels = {
 	.name = "labels",
 	.summary = "a label or path that comes out as it came in",
 	.is_default = TRUE,
+	.tells_first = TRUE,
 	.word = WP_EVIDENCE_LABELS,
 	.begin = begin,
 	.learn = learn,

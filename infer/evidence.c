@@ -93,16 +93,18 @@ struct WpEvidence {
 	double *weights; /* by pair */
 };
 
+/* Pairs of all candidates, then of accidents, of which none is ever right. */
 static void
 number_pairs(WpEvidence *evidence)
 {
 	WpNestProblem *problem = evidence->problem;
+	gsize n_all = (gsize)problem->n_candidates + problem->n_accidents;
 	guint32 n = 0;
 
-	evidence->bundles = g_new(guint32, MAX(problem->n_candidates, 1));
-	evidence->parents = g_new(guint32, MAX(problem->n_candidates, 1));
-	evidence->first_pair = g_new(guint32, problem->n_bundles + 1);
-	evidence->weights = g_new(double, MAX(problem->n_candidates, 1));
+	evidence->bundles = g_new(guint32, n_all + 1);
+	evidence->parents = g_new(guint32, n_all + 1);
+	evidence->first_pair = g_new(guint32, (gsize)problem->n_bundles + 1);
+	evidence->weights = g_new(double, n_all + 1);
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		const WpNestBundle *bundle = &problem->bundles[b];
 		evidence->first_pair[b] = n;
@@ -115,6 +117,10 @@ number_pairs(WpEvidence *evidence)
 		}
 	}
 	evidence->first_pair[problem->n_bundles] = n;
+	for (guint32 i = 0; i < problem->n_accidents; i++, n++) {
+		evidence->bundles[n] = problem->accidents[i].bundle;
+		evidence->parents[n] = problem->accidents[i].parent;
+	}
 	evidence->host = (WpEvidenceHost){
 		.resolved = problem->resolved,
 		.problem = problem,
@@ -127,7 +133,7 @@ number_pairs(WpEvidence *evidence)
 }
 
 WpEvidence *
-wp_evidence_new(WpNestProblem *problem)
+wp_evidence_new(WpNestProblem *problem, gboolean only_first)
 {
 	WpEvidence *evidence = g_new0(WpEvidence, 1);
 	gboolean speaks = FALSE;
@@ -135,7 +141,8 @@ wp_evidence_new(WpNestProblem *problem)
 	evidence->problem = problem;
 	number_pairs(evidence);
 	for (guint i = 0; i < N_KINDS; i++)
-		if ((problem->options->evidence & 1u << i) && wp_evidence_kinds[i]->begin) {
+		if ((problem->options->evidence & 1u << i) && wp_evidence_kinds[i]->begin &&
+		    (wp_evidence_kinds[i]->tells_first || !only_first)) {
 			evidence->states[i] = wp_evidence_kinds[i]->begin(&evidence->host);
 			speaks |= evidence->states[i] != NULL;
 		}

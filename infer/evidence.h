@@ -15,8 +15,9 @@ typedef struct WpEvidenceHost WpEvidenceHost;
 typedef struct {
 	const char *name;
 	const char *summary;
-	gboolean is_default; /* used unless switched off */
-	guint32 word;        /* WP_EVIDENCE_... of links.h: what links say that it decided */
+	gboolean is_default;  /* used unless switched off */
+	gboolean tells_first; /* knows something before it has learned */
+	guint32 word;         /* WP_EVIDENCE_... of links.h: what links say that it decided */
 
 	/*
 	 * (transfer full) What it knows of one host's calls; NULL where it has nothing to say. HOST is valid

@@ -3,7 +3,6 @@
  * children what it sends. Calls of one connection are bundled where connections are opened for one
  * request: then all of it has one parent.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "infer/evidence-kind.h"
@@ -133,6 +132,7 @@ add_children(Builder *builder, const WpNestHost *host)
 					       host->outgoing[call], types[call], 0 };
 			builder->flows[i] = flow_of(builder, span);
 			builder->callees[i] = span->callee;
+			problem->calls_itself |= span->caller_host == span->callee_host;
 			call++;
 		}
 	}
@@ -405,18 +405,19 @@ number_bundle_kinds(WpNestProblem *problem)
 
 /* --- candidates --- */
 
-static WpNestMode
-mode_of(const WpNestParent *parent, gint64 begin_ns, gint64 end_ns, gint64 skew_ns)
+/* How a child lies to a parent that ends at UNTIL_NS. */
+static inline WpNestMode
+mode_of(gint64 until_ns, gint64 begin_ns, gint64 end_ns, gint64 skew_ns)
 {
-	if (end_ns <= parent->end_ns + skew_ns)
+	if (end_ns <= until_ns + skew_ns)
 		return WP_NEST_INSIDE;
-	return begin_ns <= parent->end_ns ? WP_NEST_ACROSS : WP_NEST_AFTER;
+	return begin_ns <= until_ns ? WP_NEST_ACROSS : WP_NEST_AFTER;
 }
 
 WpNestMode
 wp_nest_mode(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 parent)
 {
-	return mode_of(&problem->parents[parent], bundle->begin_ns, bundle->end_ns,
+	return mode_of(problem->parents[parent].end_ns, bundle->begin_ns, bundle->end_ns,
 		       problem->options->skew_ns);
 }
 
@@ -429,44 +430,76 @@ holds_span(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 spa
 	return FALSE;
 }
 
+/* A parent that may still have children, with what is asked of it. */
+typedef struct {
+	gint64 begin_ns;
+	gint64 end_ns;
+	guint32 number;
+	guint32 span;
+} Active;
+
+/* One pass over time. */
 typedef struct {
 	const WpNestProblem *problem;
-	WpNestPairFunc func;
-	gpointer data;
-	const guint8 *picks;
-	guint32 *active; /* parents that may still have children, by begin */
+	Active *active; /* by begin */
 	guint32 n_active;
 	guint32 next; /* parent */
 } Sweep;
 
+/* Goes on to BEGIN_NS: drops parents that ended too long ago, adds those that have begun. */
 static void
-meet_parents(Sweep *sweep, guint32 number, gint64 shift_ns)
+go_to(Sweep *sweep, gint64 begin_ns)
 {
 	const WpNestProblem *problem = sweep->problem;
-	const WpNestBundle *bundle = &problem->bundles[number];
 	gint64 skew_ns = problem->options->skew_ns, kept_ns = MAX(problem->after_ns, skew_ns);
-	gint64 begin_ns = bundle->begin_ns + shift_ns;
-	gint64 end_ns = bundle->end_ns + shift_ns;
 	guint32 kept = 0;
 
-	if (sweep->picks && !sweep->picks[number])
-		return;
-	while (sweep->next < problem->n_parents &&
-	       problem->parents[sweep->next].begin_ns <= begin_ns + skew_ns)
-		sweep->active[sweep->n_active++] = sweep->next++;
-	for (guint32 i = 0; i < sweep->n_active; i++) {
-		guint32 at = sweep->active[i];
-		const WpNestParent *parent = &problem->parents[at];
-		if (parent->end_ns + kept_ns < begin_ns)
-			continue;
-		sweep->active[kept++] = at;
-		WpNestMode mode = mode_of(parent, begin_ns, end_ns, skew_ns);
-		if ((mode && problem->after_ns == 0) || holds_span(problem, bundle, parent->span))
-			continue;
-		sweep->func(number, at, begin_ns - parent->begin_ns, parent->end_ns - end_ns, mode,
-			    sweep->data);
+	for (guint32 i = 0; i < sweep->n_active; i++)
+		if (sweep->active[i].end_ns + kept_ns >= begin_ns)
+			sweep->active[kept++] = sweep->active[i];
+	for (; sweep->next < problem->n_parents; sweep->next++) {
+		const WpNestParent *parent = &problem->parents[sweep->next];
+		if (parent->begin_ns > begin_ns + skew_ns)
+			break;
+		if (parent->end_ns + kept_ns >= begin_ns)
+			sweep->active[kept++] = (Active){ parent->begin_ns, parent->end_ns,
+							  sweep->next, parent->span };
 	}
 	sweep->n_active = kept;
+}
+
+/* FALSE: no parent of BUNDLE, which lies to it in MODE. */
+static inline gboolean
+may_cause(const WpNestProblem *problem, const Active *parent, const WpNestBundle *bundle,
+	  WpNestMode mode)
+{
+	return (mode == WP_NEST_INSIDE || problem->after_ns > 0) &&
+	       !(problem->calls_itself && holds_span(problem, bundle, parent->span));
+}
+
+typedef struct {
+	Sweep sweep;
+	WpNestPairFunc func;
+	gpointer data;
+} PairSweep;
+
+static void
+meet_parents(PairSweep *self, guint32 number, gint64 shift_ns)
+{
+	const WpNestProblem *problem = self->sweep.problem;
+	const WpNestBundle *bundle = &problem->bundles[number];
+	gint64 begin_ns = bundle->begin_ns + shift_ns;
+	gint64 end_ns = bundle->end_ns + shift_ns;
+
+	go_to(&self->sweep, begin_ns);
+	for (guint32 i = 0; i < self->sweep.n_active; i++) {
+		const Active *parent = &self->sweep.active[i];
+		WpNestMode mode =
+			mode_of(parent->end_ns, begin_ns, end_ns, problem->options->skew_ns);
+		if (may_cause(problem, parent, bundle, mode))
+			self->func(number, parent->number, begin_ns - parent->begin_ns,
+				   parent->end_ns - end_ns, mode, self->data);
+	}
 }
 
 /*
@@ -477,8 +510,8 @@ void
 wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, const guint8 *picks,
 		     WpNestPairFunc func, gpointer data)
 {
-	g_autofree guint32 *active = g_new(guint32, MAX(problem->n_parents, 1));
-	Sweep sweep = { problem, func, data, picks, active, 0, 0 };
+	g_autofree Active *active = g_new(Active, (gsize)problem->n_parents + 1);
+	PairSweep self = { { problem, active, 0, 0 }, func, data };
 	guint32 n = problem->n_bundles, first = 0;
 
 	if (n == 0)
@@ -489,52 +522,92 @@ wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, const guint8
 	while (first < n && problem->bundles[first].begin_ns + shift < begin_ns + span_ns)
 		first++;
 	for (guint32 b = first; b < n && !wp_nest_is_stopped(problem); b++)
-		meet_parents(&sweep, b, shift - span_ns);
+		if (picks[b])
+			meet_parents(&self, b, shift - span_ns);
 	for (guint32 b = 0; b < first && !wp_nest_is_stopped(problem); b++)
-		meet_parents(&sweep, b, shift);
+		if (picks[b])
+			meet_parents(&self, b, shift);
 }
 
+/* Adds the candidates of a bundle to the end of FOUND. */
 static void
-add_candidate(guint32 bundle, guint32 parent, gint64 begin_gap_ns, gint64 end_gap_ns,
-	      WpNestMode mode, gpointer data)
+list_candidates(Sweep *sweep, WpNestBundle *bundle, GArray *found)
 {
-	GArray *candidates = data;
-	WpNestCandidate candidate = { .parent = parent, .mode = (guint8)mode };
-	g_array_append_val(candidates, candidate);
+	const WpNestProblem *problem = sweep->problem;
+	gint64 skew_ns = problem->options->skew_ns;
+	guint32 first = found->len, n = 0;
+
+	go_to(sweep, bundle->begin_ns);
+	g_array_set_size(found, first + sweep->n_active);
+	WpNestCandidate *candidates = &g_array_index(found, WpNestCandidate, first);
+	for (guint32 i = 0; i < sweep->n_active; i++) {
+		const Active *parent = &sweep->active[i];
+		WpNestMode mode =
+			mode_of(parent->end_ns, bundle->begin_ns, bundle->end_ns, skew_ns);
+		if (may_cause(problem, parent, bundle, mode))
+			candidates[n++] =
+				(WpNestCandidate){ .parent = parent->number, .mode = (guint8)mode };
+	}
+	if (n > MAX_CANDIDATES) {
+		memmove(candidates, candidates + n - MAX_CANDIDATES,
+			MAX_CANDIDATES * sizeof candidates[0]);
+		n = MAX_CANDIDATES;
+	}
+	bundle->first_candidate = first;
+	bundle->n_candidates = n;
+	g_array_set_size(found, first + n);
 }
 
-typedef struct {
-	WpNestProblem *problem;
-	GArray *candidates;
-} CandidateData;
-
-static void
-count_candidate(guint32 bundle, guint32 parent, gint64 begin_gap_ns, gint64 end_gap_ns,
-		WpNestMode mode, gpointer data)
+gboolean
+wp_nest_has_inside(const WpNestProblem *problem, const WpNestCandidate *candidates, guint32 n)
 {
-	CandidateData *self = data;
-	self->problem->bundles[bundle].n_candidates++;
-	add_candidate(bundle, parent, begin_gap_ns, end_gap_ns, mode, self->candidates);
+	for (guint32 i = 0; i < n; i++)
+		if (candidates[i].mode == WP_NEST_INSIDE &&
+		    !problem->parents[candidates[i].parent].waits)
+			return TRUE;
+	return FALSE;
 }
 
+/* Of the candidates of BUNDLE, the last in FOUND, keeps those that KEEP wants. */
 static void
-find_candidates(WpNestProblem *problem)
+choose_candidates(const WpNestProblem *problem, WpNestBundle *bundle, GArray *found,
+		  WpNestKeepFunc keep, gpointer data)
 {
-	CandidateData data = { problem, g_array_new(FALSE, FALSE, sizeof(WpNestCandidate)) };
-	wp_nest_foreach_pair(problem, 0, NULL, count_candidate, &data);
-	guint32 at = 0;
+	guint32 n = 0;
+
+	if (bundle->n_candidates == 0)
+		return;
+	WpNestCandidate *own = &g_array_index(found, WpNestCandidate, bundle->first_candidate);
+	if (!wp_nest_has_inside(problem, own, bundle->n_candidates))
+		return;
+	for (guint32 i = 0; i < bundle->n_candidates; i++)
+		if (keep(bundle, &own[i], data))
+			own[n++] = own[i];
+	bundle->n_candidates = n;
+	g_array_set_size(found, bundle->first_candidate + n);
+}
+
+void
+wp_nest_find_candidates(WpNestProblem *problem, const guint8 *picks, WpNestKeepFunc keep,
+			gpointer data)
+{
+	g_autofree Active *active = g_new(Active, (gsize)problem->n_parents + 1);
+	Sweep sweep = { problem, active, 0, 0 };
+	GArray *found = g_array_new(FALSE, FALSE, sizeof(WpNestCandidate));
+
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		WpNestBundle *bundle = &problem->bundles[b];
-		guint32 n = bundle->n_candidates;
-		bundle->first_candidate = at;
-		at += n;
-		if (n > MAX_CANDIDATES) {
-			bundle->first_candidate += n - MAX_CANDIDATES;
-			bundle->n_candidates = MAX_CANDIDATES;
-		}
+		bundle->first_candidate = found->len;
+		bundle->n_candidates = 0;
+		if ((picks && !picks[b]) || wp_nest_is_stopped(problem))
+			continue;
+		list_candidates(&sweep, bundle, found);
+		if (keep)
+			choose_candidates(problem, bundle, found, keep, data);
 	}
-	problem->n_candidates = data.candidates->len;
-	problem->candidates = (WpNestCandidate *)(void *)g_array_free(data.candidates, FALSE);
+	g_free(problem->candidates);
+	problem->n_candidates = found->len;
+	problem->candidates = (WpNestCandidate *)(void *)g_array_free(found, FALSE);
 }
 
 gint
@@ -606,11 +679,33 @@ wp_nest_take_truth(WpNestProblem *problem)
 
 /* --- scales --- */
 
-static int
-compare_times(gconstpointer a, gconstpointer b)
+/* The K-th smallest of N TIMES, which change places. Hoare, CACM 4 (1961): "Find". */
+static gint64
+select_time(gint64 *times, guint32 n, guint32 k)
 {
-	gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
-	return x < y ? -1 : x > y;
+	gint64 low = 0, high = (gint64)n - 1;
+
+	while (low < high) {
+		gint64 pivot = times[low + (high - low) / 2], i = low, j = high;
+		while (i <= j) {
+			while (times[i] < pivot)
+				i++;
+			while (pivot < times[j])
+				j--;
+			if (i <= j) {
+				gint64 other = times[i];
+				times[i++] = times[j];
+				times[j--] = other;
+			}
+		}
+		if ((gint64)k <= j)
+			high = j;
+		else if ((gint64)k >= i)
+			low = i;
+		else
+			break;
+	}
+	return times[k];
 }
 
 /* How long after a parent's end its work may begin. */
@@ -624,8 +719,8 @@ learn_after(const WpNestProblem *problem)
 	g_autofree gint64 *lengths = g_new(gint64, problem->n_parents);
 	for (guint32 i = 0; i < problem->n_parents; i++)
 		lengths[i] = problem->parents[i].end_ns - problem->parents[i].begin_ns;
-	qsort(lengths, problem->n_parents, sizeof lengths[0], compare_times);
-	double p90 = (double)lengths[(guint64)problem->n_parents * 9 / 10];
+	guint32 at = (guint32)((guint64)problem->n_parents * 9 / 10);
+	double p90 = (double)select_time(lengths, problem->n_parents, at);
 	return (gint64)MIN(MAX_AFTER_NS, AFTER_TIMES * p90 + AFTER_SLACK_NS);
 }
 
@@ -683,7 +778,6 @@ wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 	problem->grain_ns = learn_grain(problem);
 	problem->per_grain = 1 / problem->grain_ns;
 	wp_quick_log_init(&problem->quick);
-	find_candidates(problem);
 	return problem;
 }
 
@@ -700,5 +794,6 @@ wp_nest_problem_free(WpNestProblem *problem)
 	g_free(problem->bundles);
 	g_free(problem->bundle_children);
 	g_free(problem->candidates);
+	g_free(problem->accidents);
 	g_free(problem);
 }

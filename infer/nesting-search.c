@@ -368,6 +368,7 @@ set_start(Search *search)
 	WpNestStart *start = wp_nest_start_new(problem);
 	Answer all = { NULL, NULL, 0 };
 
+	search->memories = g_new0(Memory, MAX(problem->n_candidates, 1));
 	if (is_told(search, WP_REFERENCE_LEARNED))
 		learn_from_truth(search, start);
 	keep_answer(problem, &all);
@@ -411,7 +412,6 @@ wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs)
 	guint noisy = anneals ? NOISY_ROUNDS : 0;
 
 	search.changed = g_new0(guint32, MAX(problem->n_parents, 1));
-	search.memories = g_new0(Memory, MAX(problem->n_candidates, 1));
 	search.ambiguous = g_new(guint32, MAX(problem->n_bundles, 1));
 	set_start(&search);
 	look_at_all(&search);

@@ -39,6 +39,7 @@ struct WpNestStart {
 	guint32 *numbers; /* (class, kind, mode) -> plane + 1 */
 	gsize n_numbers;
 	guint32 *strides; /* by kind: every so many-th bundle is counted */
+	guint8 *picks;    /* by bundle: those that are */
 	GPtrArray *real;  /* Plane */
 	GPtrArray *null;
 	GPtrArray *counting; /* one of the two */
@@ -46,6 +47,7 @@ struct WpNestStart {
 	guint32 *
 		decided; /* by (class, kind, mode): bundles whose parent evidence shows; NULL: none */
 	guint32 *n_decided; /* by kind */
+	guint8 *is_wanted;  /* by (class, kind, mode): such candidates are more than accidents */
 	double *weights;    /* by candidate */
 	WpNestPair *pairs;  /* by candidate */
 	WpNestSoft *soft;
@@ -100,12 +102,12 @@ count_pair(guint32 bundle, guint32 parent, gint64 begin_gap_ns, gint64 end_gap_n
 	(*plane)[i][j]++;
 }
 
-/* (transfer full) Enough bundles of each kind, evenly spread. */
-static guint8 *
+/* Enough bundles of each kind, evenly spread. */
+static void
 pick_bundles(Start *start)
 {
 	const WpNestProblem *problem = start->problem;
-	guint8 *picks = g_new0(guint8, MAX(problem->n_bundles, 1));
+	guint8 *picks = start->picks = g_new0(guint8, MAX(problem->n_bundles, 1));
 	g_autofree guint32 *met = g_new0(guint32, MAX(problem->n_kinds, 1));
 
 	for (guint32 b = 0; b < problem->n_bundles; b++)
@@ -116,7 +118,6 @@ pick_bundles(Start *start)
 		guint32 kind = problem->bundles[b].kind;
 		picks[b] = met[kind]++ % start->strides[kind] == 0;
 	}
-	return picks;
 }
 
 /* One pass of a small kernel along rows (STEP 1) or columns. */
@@ -172,13 +173,11 @@ count_planes(Start *start)
 	static const double factors[N_SHIFTS] = { 1, -1, 1.7, -1.7, MAX_FACTOR, -MAX_FACTOR };
 	double shift_ns = shift_of(start->problem);
 
-	g_autofree guint8 *picks = pick_bundles(start);
-
 	start->counting = start->real;
-	wp_nest_foreach_pair(start->problem, 0, picks, count_pair, start);
+	wp_nest_foreach_pair(start->problem, 0, start->picks, count_pair, start);
 	start->counting = start->null;
 	for (gint i = 0; i < N_SHIFTS; i++)
-		wp_nest_foreach_pair(start->problem, (gint64)(factors[i] * shift_ns), picks,
+		wp_nest_foreach_pair(start->problem, (gint64)(factors[i] * shift_ns), start->picks,
 				     count_pair, start);
 	for (guint p = 0; p < start->real->len; p++) {
 		Plane *null = g_ptr_array_index(start->null, p);
@@ -253,19 +252,6 @@ find_inside_kinds(const Start *start)
 	return inside;
 }
 
-/* TRUE where a parent that does not wait encloses BUNDLE. */
-static gboolean
-has_inside(const WpNestProblem *problem, const WpNestBundle *bundle)
-{
-	for (guint32 i = 0; i < bundle->n_candidates; i++) {
-		const WpNestCandidate *candidate =
-			&problem->candidates[bundle->first_candidate + i];
-		if (candidate->mode == WP_NEST_INSIDE && !problem->parents[candidate->parent].waits)
-			return TRUE;
-	}
-	return FALSE;
-}
-
 /* Odds that a pair in this cell is a true one. */
 static double
 odds_of(const Start *start, const WpNestPair *pair)
@@ -312,13 +298,19 @@ fill_pairs(Start *start)
 
 /*
  * Counts modes where evidence beside time shows the parent: a value passed on tells it as well after the
- * reply, and at a load where delays do not stand out.
+ * reply, and at a load where delays do not stand out. Of the bundles whose planes are counted, all candidates
+ * are looked at.
  */
 static void
 count_decided(Start *start)
 {
-	const WpNestProblem *problem = start->problem;
+	WpNestProblem *problem = start->problem;
 
+	wp_nest_find_candidates(problem, start->picks, NULL, NULL);
+	problem->evidence = wp_evidence_new(problem, TRUE);
+	if (!problem->evidence)
+		return;
+	wp_evidence_restart(problem->evidence);
 	start->decided = g_new0(guint32, MAX(start->n_numbers, 1));
 	start->n_decided = g_new0(guint32, MAX(problem->n_kinds, 1));
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
@@ -337,6 +329,7 @@ count_decided(Start *start)
 		start->decided[plane_key(start, class, bundle->kind, candidates[best].mode)]++;
 		start->n_decided[bundle->kind]++;
 	}
+	g_clear_pointer(&problem->evidence, wp_evidence_free);
 }
 
 static gboolean
@@ -349,46 +342,68 @@ is_decided_mode(const Start *start, guint32 class, guint32 kind, WpNestMode mode
 }
 
 /*
- * Whether CANDIDATE, where a parent that works encloses the bundle, is more than an accident. A call that
+ * Whether a candidate, where a parent that works encloses the bundle, is more than an accident. A call that
  * waits (a long poll) encloses what has nothing to do with it; one that is answered by work of its own
  * calls at a time that stands out, like any other.
  */
 static gboolean
-stands_out(const Start *start, const WpNestBundle *bundle, const WpNestCandidate *candidate,
-	   gboolean is_inside_kind)
+stands_out(const Start *start, guint32 class, guint32 kind, WpNestMode mode, gboolean is_inside)
 {
-	const WpNestParent *parent = &start->problem->parents[candidate->parent];
-	if (candidate->mode == WP_NEST_INSIDE && !parent->waits)
-		return TRUE;
-	if (start->decided && start->n_decided[bundle->kind] >= MIN_DECIDED)
-		return is_decided_mode(start, parent->class, bundle->kind, candidate->mode);
-	if (candidate->mode != WP_NEST_INSIDE && is_inside_kind)
+	if (start->decided && start->n_decided[kind] >= MIN_DECIDED)
+		return is_decided_mode(start, class, kind, mode);
+	if (mode != WP_NEST_INSIDE && is_inside)
 		return FALSE;
-	return is_used_mode(start, parent->class, bundle->kind, candidate->mode);
+	return is_used_mode(start, class, kind, mode);
 }
 
 static void
-drop_accidents(Start *start)
+find_wanted(Start *start)
+{
+	guint32 n_classes = start->by_class ? start->problem->n_classes : 1;
+	g_autofree gboolean *inside_kinds = find_inside_kinds(start);
+
+	start->is_wanted = g_new0(guint8, MAX(start->n_numbers, 1));
+	for (guint32 c = 0; c < n_classes; c++)
+		for (guint32 k = 0; k < start->problem->n_kinds; k++)
+			for (gint m = 0; m < WP_NEST_N_MODES; m++)
+				start->is_wanted[plane_key(start, c, k, m)] =
+					stands_out(start, c, k, m, inside_kinds[k]);
+}
+
+/* The candidates of all bundles, and the accidents of those whose planes were counted. */
+typedef struct {
+	const Start *start;
+	GArray *accidents; /* WpNestAccident */
+} Choice;
+
+static gboolean
+is_wanted(const WpNestBundle *bundle, const WpNestCandidate *candidate, gpointer data)
+{
+	const Choice *self = data;
+	const Start *start = self->start;
+	const WpNestParent *parent = &start->problem->parents[candidate->parent];
+	guint32 number = (guint32)(bundle - start->problem->bundles);
+
+	if ((candidate->mode == WP_NEST_INSIDE && !parent->waits) ||
+	    start->is_wanted[plane_key(start, parent->class, bundle->kind, candidate->mode)])
+		return TRUE;
+	if (start->picks[number]) {
+		WpNestAccident accident = { number, candidate->parent };
+		g_array_append_val(self->accidents, accident);
+	}
+	return FALSE;
+}
+
+static void
+find_candidates(Start *start)
 {
 	WpNestProblem *problem = start->problem;
-	g_autofree gboolean *inside_kinds = find_inside_kinds(start);
-	guint32 kept = 0;
+	Choice choice = { start, g_array_new(FALSE, FALSE, sizeof(WpNestAccident)) };
 
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
-		WpNestBundle *bundle = &problem->bundles[b];
-		gboolean is_inside = has_inside(problem, bundle);
-		guint32 first = kept;
-		for (guint32 i = 0; i < bundle->n_candidates; i++) {
-			WpNestCandidate candidate =
-				problem->candidates[bundle->first_candidate + i];
-			if (!is_inside ||
-			    stands_out(start, bundle, &candidate, inside_kinds[bundle->kind]))
-				problem->candidates[kept++] = candidate;
-		}
-		bundle->first_candidate = first;
-		bundle->n_candidates = kept - first;
-	}
-	problem->n_candidates = kept;
+	find_wanted(start);
+	wp_nest_find_candidates(problem, NULL, is_wanted, &choice);
+	problem->n_accidents = choice.accidents->len;
+	problem->accidents = (WpNestAccident *)(void *)g_array_free(choice.accidents, FALSE);
 }
 
 /* What the user rules out. */
@@ -471,12 +486,14 @@ take_likeliest(Start *start)
 	wp_nest_hang_children(problem);
 }
 
-/* How many bundles of (class, kind) use each mode. (transfer full) */
-static guint32 *
-count_modes(const Start *start)
+/* Whether enough bundles of (class, kind) use each mode. (transfer full) */
+static guint8 *
+find_used(const Start *start)
 {
 	WpNestProblem *problem = start->problem;
-	guint32 *used = g_new0(guint32, start->n_numbers);
+	g_autofree guint32 *used = g_new0(guint32, MAX(start->n_numbers, 1));
+	guint8 *is_used = g_new(guint8, MAX(start->n_numbers, 1));
+
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		const WpNestBundle *bundle = &problem->bundles[b];
 		if (bundle->parent == WP_NO_PARENT)
@@ -485,7 +502,13 @@ count_modes(const Start *start)
 		WpNestMode mode = wp_nest_mode(problem, bundle, bundle->parent);
 		used[plane_key(start, class, bundle->kind, mode)]++;
 	}
-	return used;
+	for (gsize key = 0; key < start->n_numbers; key++) {
+		guint32 all = 0;
+		for (gsize m = 0; m < WP_NEST_N_MODES; m++)
+			all += used[key - key % WP_NEST_N_MODES + m];
+		is_used[key] = used[key] > MIN_EXCESS && used[key] > MIN_EXCESS_SHARE * all;
+	}
+	return is_used;
 }
 
 static double
@@ -505,24 +528,21 @@ void
 wp_nest_start_drop(WpNestStart *start)
 {
 	WpNestProblem *problem = start->problem;
-	g_autofree guint32 *used = count_modes(start);
+	g_autofree guint8 *is_used = find_used(start);
 	guint32 kept = 0;
 
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		WpNestBundle *bundle = &problem->bundles[b];
-		gboolean is_inside = has_inside(problem, bundle);
+		const WpNestCandidate *own = problem->candidates + bundle->first_candidate;
+		gboolean is_inside = wp_nest_has_inside(problem, own, bundle->n_candidates);
 		guint32 first = kept;
 		double enough = HOPELESS * best_weight(start, bundle);
 		bundle->n_possible = 0;
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
-			WpNestCandidate candidate =
-				problem->candidates[bundle->first_candidate + i];
-			guint32 class = problem->parents[candidate.parent].class, all = 0;
-			for (gint m = 0; m < WP_NEST_N_MODES; m++)
-				all += used[plane_key(start, class, bundle->kind, m)];
-			guint32 own = used[plane_key(start, class, bundle->kind, candidate.mode)];
-			gboolean is_used = own > MIN_EXCESS && own > MIN_EXCESS_SHARE * all;
-			if (candidate.mode != WP_NEST_INSIDE && is_inside && !is_used &&
+			WpNestCandidate candidate = own[i];
+			guint32 class = problem->parents[candidate.parent].class;
+			gsize key = plane_key(start, class, bundle->kind, candidate.mode);
+			if (candidate.mode != WP_NEST_INSIDE && is_inside && !is_used[key] &&
 			    candidate.parent != bundle->parent)
 				continue;
 			bundle->n_possible++;
@@ -550,15 +570,16 @@ wp_nest_start_new(WpNestProblem *problem)
 	start->real = g_ptr_array_new_with_free_func(g_free);
 	start->null = g_ptr_array_new_with_free_func(g_free);
 	start->excess = g_array_new(FALSE, FALSE, sizeof(double));
+	pick_bundles(start);
 	count_planes(start);
-	problem->evidence = wp_evidence_new(problem);
+	if (problem->options->evidence)
+		count_decided(start);
+	find_candidates(start);
+	problem->evidence = wp_evidence_new(problem, FALSE);
 	if (problem->evidence) {
 		wp_evidence_restart(problem->evidence);
-		count_decided(start);
-	}
-	drop_accidents(start);
-	if (problem->evidence)
 		drop_impossible(start);
+	}
 	start->weights = g_new(double, MAX(problem->n_candidates, 1));
 	start->pairs = g_new(WpNestPair, MAX(problem->n_candidates, 1));
 	fill_pairs(start);
@@ -579,6 +600,8 @@ wp_nest_start_free(WpNestStart *start)
 	g_array_unref(start->excess);
 	g_free(start->decided);
 	g_free(start->n_decided);
+	g_free(start->is_wanted);
+	g_free(start->picks);
 	g_free(start->weights);
 	g_free(start->pairs);
 	g_free(start);

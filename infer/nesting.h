@@ -106,6 +106,12 @@ typedef struct {
 
 typedef struct WpEvidence WpEvidence;
 
+/* A bundle and a parent that is no candidate of its. */
+typedef struct {
+	guint32 bundle;
+	guint32 parent;
+} WpNestAccident;
+
 typedef struct {
 	const WpResolved *resolved;
 	const WpNestOptions *options;
@@ -121,10 +127,13 @@ typedef struct {
 	guint32 n_classes;
 	guint32 n_types;
 	guint32 n_kinds;
-	gint64 after_ns; /* the window of WP_NEST_AFTER */
-	double grain_ns; /* delays below it are all alike: clock tick, scheduling */
+	gboolean calls_itself; /* a call may be parent and child */
+	gint64 after_ns;       /* the window of WP_NEST_AFTER */
+	double grain_ns;       /* delays below it are all alike: clock tick, scheduling */
 	double per_grain;
 	WpQuickLog quick;
+	WpNestAccident *accidents; /* some of the pairs that are none: what chance is like */
+	guint32 n_accidents;
 	WpEvidence *evidence; /* NULL: nothing but time; then all odds are 0 */
 } WpNestProblem;
 
@@ -152,7 +161,7 @@ typedef struct {
 	guint32 n_marks;
 } WpNestHost;
 
-/* (transfer full) The problem of a host; NULL where it sends no calls or receives none. */
+/* (transfer full) The problem of a host, without candidates; NULL where it sends no calls or receives none. */
 WpNestProblem *wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 				   const WpNestOptions *options);
 void wp_nest_problem_free(WpNestProblem *problem);
@@ -167,10 +176,24 @@ WpNestMode wp_nest_mode(const WpNestProblem *problem, const WpNestBundle *bundle
 gint wp_nest_find_candidate(const WpNestProblem *problem, const WpNestBundle *bundle,
 			    guint32 parent);
 
+/* TRUE: CANDIDATE of BUNDLE is worth looking at. */
+typedef gboolean (*WpNestKeepFunc)(const WpNestBundle *bundle, const WpNestCandidate *candidate,
+				   gpointer data);
+
+/*
+ * Sets the candidates of the bundles that PICKS says (by bundle; NULL: all), the others have none. Where a
+ * parent that works encloses a bundle, only what KEEP wants (NULL: all of them).
+ */
+void wp_nest_find_candidates(WpNestProblem *problem, const guint8 *picks, WpNestKeepFunc keep,
+			     gpointer data);
+
+/* TRUE where one of N candidates encloses its bundle and does not wait. */
+gboolean wp_nest_has_inside(const WpNestProblem *problem, const WpNestCandidate *candidates,
+			    guint32 n);
+
 /*
  * Calls FUNC for each pair of a bundle, shifted by SHIFT_NS, and a parent it may belong to. |SHIFT_NS| is
- * less than the time between the first bundle and the last. PICKS, by bundle, says which take part; NULL:
- * all.
+ * less than the time between the first bundle and the last. PICKS, by bundle, says which take part.
  */
 typedef void (*WpNestPairFunc)(guint32 bundle, guint32 parent, gint64 begin_gap_ns,
 			       gint64 end_gap_ns, WpNestMode mode, gpointer data);
