@@ -178,7 +178,6 @@ void wp_decode_multiplexed(WpDecodeContext *context);
 typedef struct {
 	WpBytes client;
 	WpBytes server;
-	guint16 client_port;
 	guint16 server_port;
 	gboolean
 		from_start; /* the connection was seen to open; else both begin anywhere, but each at

@@ -44,6 +44,22 @@ static const char unknown_name[] = ":?";
 /* Fields of one block that are compared. */
 #define MAX_COMPARED 32
 
+typedef enum {
+	INDEXED,
+	ADDED,
+	NOT_ADDED,
+	RESIZE
+} Kind;
+
+/* One representation, as it stands there. */
+typedef struct {
+	Kind kind;
+	guint32 index; /* of the field, or of its name: 0 = the name is written out; or the size */
+	const guint8 *data;
+	gsize length;
+	gsize value_at; /* where the value begins: its length byte */
+} Item;
+
 struct WpHpack {
 	nghttp2_hd_inflater *inflater; /* NULL until needed */
 	gboolean is_late;              /* entries may be older than it */
@@ -87,32 +103,33 @@ skip_string(WpBytes *in)
 
 /* Kind and bits of the index by the first byte, section 6. */
 static guint
-prefix_of(guint8 first, WpHpackKind *out_kind)
+prefix_of(guint8 first, Kind *out_kind)
 {
-	*out_kind = first & 0x80   ? WP_HPACK_INDEXED
-		    : first & 0x40 ? WP_HPACK_ADDED
-		    : first & 0x20 ? WP_HPACK_RESIZE
-				   : WP_HPACK_NOT_ADDED;
+	*out_kind = first & 0x80   ? INDEXED
+		    : first & 0x40 ? ADDED
+		    : first & 0x20 ? RESIZE
+				   : NOT_ADDED;
 	return first & 0x80 ? 7 : first & 0x40 ? 6 : first & 0x20 ? 5 : 4;
 }
 
-WpDecodeStatus
-wp_hpack_next(WpBytes *in, WpHpackItem *out_item)
+/* The representation at the cursor, which moves behind it. MORE where it is cut. */
+static WpDecodeStatus
+next_item(WpBytes *in, Item *out_item)
 {
 	WpBytes at = *in;
-	WpHpackItem item = { .data = in->data + in->at };
+	Item item = { .data = in->data + in->at };
 	gboolean is_good = TRUE;
 
 	if (wp_bytes_left(in) == 0)
 		return WP_DECODE_MORE;
 	is_good = read_integer(&at, prefix_of(item.data[0], &item.kind), &item.index);
-	if (is_good && (item.kind == WP_HPACK_ADDED || item.kind == WP_HPACK_NOT_ADDED)) {
+	if (is_good && (item.kind == ADDED || item.kind == NOT_ADDED)) {
 		if (item.index == 0)
 			is_good = skip_string(&at);
 		item.value_at = at.at - in->at;
 		is_good = is_good && skip_string(&at);
 	}
-	if (!is_good || (item.kind == WP_HPACK_INDEXED && item.index == 0 && !at.failed))
+	if (!is_good || (item.kind == INDEXED && item.index == 0 && !at.failed))
 		return WP_DECODE_BAD;
 	if (at.failed)
 		return WP_DECODE_MORE;
@@ -139,10 +156,10 @@ pseudo_of(guint32 index)
  * and of responses do not mix.
  */
 static gboolean
-note_item(const WpHpackItem *item, guint *seen, gboolean *has_others, WpHpackShape *shape)
+note_item(const Item *item, guint *seen, gboolean *has_others, WpHpackShape *shape)
 {
 	guint bit = pseudo_of(item->index);
-	gboolean is_empty = item->kind != WP_HPACK_INDEXED && item->data[item->value_at] == 0;
+	gboolean is_empty = item->kind != INDEXED && item->data[item->value_at] == 0;
 
 	/* Those of the dynamic table may be any. */
 	*has_others |= item->index > 14 && item->index <= STATIC_ENTRIES;
@@ -159,13 +176,13 @@ gboolean
 wp_hpack_shape(WpBytes in, WpHpackShape *out_shape)
 {
 	WpHpackShape shape = { 0 };
-	WpHpackItem item;
+	Item item;
 	WpDecodeStatus status = WP_DECODE_OK;
 	guint seen = 0;
 	gboolean has_others = FALSE;
 
-	while (wp_bytes_left(&in) && (status = wp_hpack_next(&in, &item)) == WP_DECODE_OK) {
-		if (item.kind == WP_HPACK_RESIZE) {
+	while (wp_bytes_left(&in) && (status = next_item(&in, &item)) == WP_DECODE_OK) {
+		if (item.kind == RESIZE) {
 			/* Only in front of all fields (section 4.2). */
 			if (shape.n_items || item.index > (1 << 24))
 				return FALSE;
@@ -289,15 +306,15 @@ knows(const WpHpack *hpack, guint32 index)
 
 /* One representation of a direction of which not all was seen. */
 static gboolean
-inflate_item(WpHpack *hpack, const WpHpackItem *item, WpHpackFunc func, gpointer user_data)
+inflate_item(WpHpack *hpack, const Item *item, WpHpackFunc func, gpointer user_data)
 {
-	if (item->kind == WP_HPACK_RESIZE && hpack->is_late)
+	if (item->kind == RESIZE && hpack->is_late)
 		return TRUE;
-	if (item->kind == WP_HPACK_ADDED && item->length > MAX_ENTRY && hpack->is_late)
+	if (item->kind == ADDED && item->length > MAX_ENTRY && hpack->is_late)
 		return FALSE;
-	if (item->kind == WP_HPACK_RESIZE || knows(hpack, item->index))
+	if (item->kind == RESIZE || knows(hpack, item->index))
 		return inflate(hpack, item->data, item->length, FALSE, func, user_data);
-	if (item->kind == WP_HPACK_ADDED)
+	if (item->kind == ADDED)
 		return inflate(hpack, unknown_literal, sizeof unknown_literal, FALSE, func,
 			       user_data) &&
 		       inflate(hpack, item->data + item->value_at, item->length - item->value_at,
@@ -309,10 +326,10 @@ inflate_item(WpHpack *hpack, const WpHpackItem *item, WpHpackFunc func, gpointer
 static gboolean
 inflate_items(WpHpack *hpack, WpBytes in, WpHpackPart part, WpHpackFunc func, gpointer user_data)
 {
-	WpHpackItem item;
+	Item item;
 	WpDecodeStatus status = WP_DECODE_OK;
 
-	while (wp_bytes_left(&in) && (status = wp_hpack_next(&in, &item)) == WP_DECODE_OK)
+	while (wp_bytes_left(&in) && (status = next_item(&in, &item)) == WP_DECODE_OK)
 		if (!inflate_item(hpack, &item, func, user_data))
 			return FALSE;
 	if (status == WP_DECODE_BAD || (status == WP_DECODE_MORE && part != WP_HPACK_CUT))
@@ -360,11 +377,11 @@ note_told(Names *names, const char *name)
 
 /* FALSE where the name of ITEM is not known so. */
 static gboolean
-add_name(const WpHpack *hpack, const WpHpackItem *item, guint n_new, Names *names)
+add_name(const WpHpack *hpack, const Item *item, guint n_new, Names *names)
 {
 	guint32 hash = names->n ? names->fronts[names->n - 1] : 0;
 
-	if (item->kind == WP_HPACK_RESIZE || names->n == MAX_COMPARED)
+	if (item->kind == RESIZE || names->n == MAX_COMPARED)
 		return FALSE;
 	if (item->index == 0) {
 		/* As it is coded: a sender always does it in one way. */
@@ -390,13 +407,13 @@ add_name(const WpHpack *hpack, const WpHpackItem *item, guint n_new, Names *name
 static gboolean
 read_names(const WpHpack *hpack, WpBytes in, guint n_unseen, Names *out_names)
 {
-	WpHpackItem item;
+	Item item;
 
 	out_names->n = out_names->n_told = out_names->n_up_to = 0;
-	while (wp_bytes_left(&in) && wp_hpack_next(&in, &item) == WP_DECODE_OK) {
+	while (wp_bytes_left(&in) && next_item(&in, &item) == WP_DECODE_OK) {
 		if (!add_name(hpack, &item, n_unseen, out_names))
 			return FALSE;
-		n_unseen += item.kind == WP_HPACK_ADDED;
+		n_unseen += item.kind == ADDED;
 	}
 	return TRUE;
 }
@@ -456,9 +473,9 @@ find_place(WpHpack *hpack, WpBytes in)
 static gboolean
 adds_entries(WpBytes in)
 {
-	WpHpackItem item;
-	while (wp_bytes_left(&in) && wp_hpack_next(&in, &item) == WP_DECODE_OK)
-		if (item.kind == WP_HPACK_ADDED)
+	Item item;
+	while (wp_bytes_left(&in) && next_item(&in, &item) == WP_DECODE_OK)
+		if (item.kind == ADDED)
 			return TRUE;
 	return FALSE;
 }

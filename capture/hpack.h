@@ -23,25 +23,6 @@
 /* Most bytes of a dynamic table that is followed; browsers announce so many, most others 4096. */
 #define WP_HPACK_MAX_TABLE (64 * 1024)
 
-typedef enum {
-	WP_HPACK_INDEXED,
-	WP_HPACK_ADDED,
-	WP_HPACK_NOT_ADDED,
-	WP_HPACK_RESIZE
-} WpHpackKind;
-
-/* One representation, as it stands there. */
-typedef struct {
-	WpHpackKind kind;
-	guint32 index; /* of the field, or of its name: 0 = the name is written out; or the size */
-	const guint8 *data;
-	gsize length;
-	gsize value_at; /* where the value begins: its length byte */
-} WpHpackItem;
-
-/* The representation at the cursor, which moves behind it. MORE where it is cut. */
-WpDecodeStatus wp_hpack_next(WpBytes *in, WpHpackItem *out_item);
-
 /* What a header block is by its fields of the static table. */
 typedef struct {
 	guint n_items;

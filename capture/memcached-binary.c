@@ -11,7 +11,6 @@
 
 #define HEADER_BYTES 24
 #define MAX_BODY     (1024u * 1024 * 1024)
-#define MAX_KEY      65535
 
 typedef struct {
 	guint8 opcode;

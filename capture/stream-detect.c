@@ -97,7 +97,6 @@ detect_as(const WpStream *stream, WpDirection client, gboolean final)
 	WpProbe probe = {
 		.client = view(stream, client, client),
 		.server = view(stream, !client, client),
-		.client_port = ends[client]->port,
 		.server_port = ends[!client]->port,
 		.from_start = info->from_start,
 		.is_udp = info->is_udp,

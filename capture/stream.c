@@ -71,12 +71,6 @@ wp_stream_free(WpStream *stream)
 	g_free(stream);
 }
 
-const WpDecoder *
-wp_stream_decoder(const WpStream *stream)
-{
-	return stream->decoder;
-}
-
 gboolean
 wp_stream_is_idle(const WpStream *stream)
 {

@@ -87,9 +87,6 @@ gboolean wp_stream_is_idle(const WpStream *stream);
 /* Bytes of memory that STREAM takes, allocator's overhead left out. Cheap. */
 gsize wp_stream_memory(const WpStream *stream);
 
-/* The protocol found so far; NULL = undecided. */
-const WpDecoder *wp_stream_decoder(const WpStream *stream);
-
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpStream, wp_stream_free)
 
 #endif

@@ -69,8 +69,8 @@ parse_fraction(WpField field, guint64 *out_ns)
 }
 
 /* Seconds with or without a fraction: 1047680084.482205 */
-gboolean
-wp_field_time(WpField field, gint64 *out_ns)
+static gboolean
+parse_time(WpField field, gint64 *out_ns)
 {
 	gboolean is_negative = field.length > 0 && field.text[0] == '-';
 	guint64 seconds, fraction = 0;
@@ -92,7 +92,7 @@ wp_field_time(WpField field, gint64 *out_ns)
 static const char *
 read_time(WpFieldReader *reader, WpRecord *record, WpField field)
 {
-	return wp_field_time(field, &record->begin_ns) ? NULL : "the time is no number of seconds";
+	return parse_time(field, &record->begin_ns) ? NULL : "the time is no number of seconds";
 }
 
 static const char *
@@ -102,7 +102,7 @@ read_time_end(WpFieldReader *reader, WpRecord *record, WpField field)
 		record->marks |= WP_MARK_CUT;
 		return NULL;
 	}
-	if (field.length == 0 || wp_field_time(field, &record->end_ns))
+	if (field.length == 0 || parse_time(field, &record->end_ns))
 		return NULL;
 	return "time_end is no number of seconds";
 }

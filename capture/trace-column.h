@@ -42,9 +42,8 @@ extern const WpColumn wp_columns_known[]; /* ends with a NULL name */
 /* NULL where there is no column of that name. */
 WpColumnFunc wp_column_find(WpField name);
 
-/* Three readers that header lines need too. */
+/* Two readers that header lines need too. */
 gboolean wp_field_number(WpField field, guint64 max, guint64 *out_value);
-gboolean wp_field_time(WpField field, gint64 *out_ns);
 const char *wp_field_node(WpFieldReader *reader, WpField field, guint32 *out_node);
 
 /* A NUL-terminated copy; FALSE where FIELD is too long for it or holds a NUL. */

@@ -14,7 +14,7 @@
 #include "infer/accuracy-private.h"
 #include "infer/path.h"
 
-const double wp_accuracy_tolerances[WP_ACCURACY_N_TOLERANCES] = { 0, 0.02, 0.06 };
+static const double tolerances[WP_ACCURACY_N_TOLERANCES] = { 0, 0.02, 0.06 };
 
 /* One pattern of either side. */
 typedef struct {
@@ -275,7 +275,7 @@ count_top(const Builder *builder, guint32 max_top, const Ranked *truly, WpAccura
 			double f = (double)pattern->n[FOUND_SIDE];
 			for (int t = 0; t < WP_ACCURACY_N_TOLERANCES; t++)
 				top->false_negatives[t] +=
-					f <= 0 || f < enough * (1 - wp_accuracy_tolerances[t]);
+					f <= 0 || f < enough * (1 - tolerances[t]);
 		}
 	}
 }

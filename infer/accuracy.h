@@ -92,7 +92,6 @@ typedef struct {
 
 /* Figure 17: how many of the N most frequent true patterns are not among the N most frequent found. */
 #define WP_ACCURACY_N_TOLERANCES 3 /* 0, 2 and 6 % of the count that would have been enough */
-extern const double wp_accuracy_tolerances[WP_ACCURACY_N_TOLERANCES];
 
 typedef struct {
 	guint32 n;

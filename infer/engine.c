@@ -1,8 +1,6 @@
 /* The table of engines. To add one: its file, and a line here. */
 #include "infer/engine.h"
 
-#include <string.h>
-
 #include "infer/engine-nesting.h"
 #include "infer/engine-scoreboard.h"
 
@@ -11,15 +9,6 @@ const WpEngine *const wp_engines[] = {
 	&wp_engine_scoreboard,
 	NULL,
 };
-
-const WpEngine *
-wp_engine_by_name(const char *name)
-{
-	for (gsize i = 0; wp_engines[i]; i++)
-		if (strcmp(wp_engines[i]->name, name) == 0)
-			return wp_engines[i];
-	return NULL;
-}
 
 const WpEngine *
 wp_engine_auto(const WpResolved *resolved)

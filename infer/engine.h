@@ -83,8 +83,6 @@ typedef struct {
 /* NULL-ended; the first that applies is the default ("auto"). */
 extern const WpEngine *const wp_engines[];
 
-const WpEngine *wp_engine_by_name(const char *name);
-
 /* The first that applies; never NULL (the last is taken). */
 const WpEngine *wp_engine_auto(const WpResolved *resolved);
 

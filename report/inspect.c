@@ -290,12 +290,6 @@ wp_inspector_sink(WpInspector *inspector)
 	return &inspector->sink;
 }
 
-const WpCounters *
-wp_inspector_counters(const WpInspector *inspector)
-{
-	return inspector->counters;
-}
-
 static void
 finish_settings(WpInspector *inspector)
 {

@@ -24,9 +24,6 @@ WpRecordSink *wp_inspector_sink(WpInspector *inspector);
 const WpInspection *wp_inspector_finish(WpInspector *inspector, const char *partial,
 					gboolean is_selective);
 
-/* (transfer none) All counters. */
-const WpCounters *wp_inspector_counters(const WpInspector *inspector);
-
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpInspector, wp_inspector_free)
 
 #endif

@@ -67,8 +67,6 @@ matches_root(const Selector *selector, const WpSpan *span, const char *root)
 	return FALSE;
 }
 
-#define UNKNOWN G_MAXUINT32
-
 /*
  * Fills OUT[i] with the outermost ancestor of span i (itself included) for which IS_MARKED, or
  * WP_NO_SPAN where there is none. IS_MARKED NULL: every parentless span counts.
@@ -201,7 +199,6 @@ hide_rest(WpSelection *selection)
 {
 	WpLinks *links = selection->links;
 	for (guint32 i = 0; i < links->n; i++) {
-		selection->n_kept += selection->keep[i];
 		if (!selection->keep[i])
 			links->links[i] = (WpLink){ .parent = WP_NO_SPAN,
 						    .runner_up = WP_NO_SPAN,

@@ -20,7 +20,6 @@
 typedef struct {
 	WpLinks *links; /* those above the new roots cut */
 	guint8 *keep;   /* per span: 1 = selected */
-	guint32 n_kept;
 } WpSelection;
 
 /*

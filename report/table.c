@@ -96,13 +96,19 @@ room_for_last(const WpTable *table, const WpStyle *style, gsize indent)
 	return used + 10 < style->width ? style->width - used : 10;
 }
 
+static const char *
+style_dim(const WpStyle *style)
+{
+	return style->color ? "\033[2m" : "";
+}
+
 static void
 write_headings(const WpTable *table, const WpStyle *style, gsize indent, gsize left, WpOut *out)
 {
 	if (!g_array_index(table->columns, Column, 0).heading)
 		return;
 	wp_out_fill(out, ' ', indent);
-	wp_out_text(out, wp_style_dim(style));
+	wp_out_text(out, style_dim(style));
 	for (guint i = 0; i < table->columns->len; i++) {
 		const Column *column = &g_array_index(table->columns, Column, i);
 		write_cell(column, column->heading, i + 1 == table->columns->len, left, out);
@@ -118,17 +124,17 @@ wp_table_write(const WpTable *table, const WpStyle *style, gsize indent, WpOut *
 	write_headings(table, style, indent, left, out);
 	for (guint i = 0; i < table->rows->len; i++) {
 		const Row *row = &g_array_index(table->rows, Row, i);
-		gboolean is_hot = row->kind == WP_TABLE_HOT && indent >= 2;
-		wp_out_fill(out, ' ', is_hot ? indent - 2 : indent);
-		if (row->kind != WP_TABLE_PLAIN)
-			wp_out_text(out, row->kind == WP_TABLE_HOT ? wp_style_red(style)
-								   : wp_style_dim(style));
+		gboolean is_hot = row->kind == WP_TABLE_HOT;
+		gboolean is_marked = is_hot && indent >= 2;
+		wp_out_fill(out, ' ', is_marked ? indent - 2 : indent);
 		if (is_hot)
+			wp_out_text(out, wp_style_red(style));
+		if (is_marked)
 			wp_out_text(out, "> ");
 		for (guint k = 0; k < row->cells->len; k++)
 			write_cell(&g_array_index(table->columns, Column, k), row->cells->pdata[k],
 				   k + 1 == table->columns->len, left, out);
-		if (row->kind != WP_TABLE_PLAIN)
+		if (is_hot)
 			wp_out_text(out, wp_style_off(style));
 		wp_out_char(out, '\n');
 	}
@@ -144,12 +150,6 @@ const char *
 wp_style_red(const WpStyle *style)
 {
 	return style->color ? "\033[1;31m" : "";
-}
-
-const char *
-wp_style_dim(const WpStyle *style)
-{
-	return style->color ? "\033[2m" : "";
 }
 
 const char *

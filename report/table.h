@@ -14,8 +14,7 @@ typedef struct WpTable WpTable;
 
 typedef enum {
 	WP_TABLE_PLAIN,
-	WP_TABLE_HOT, /* what the eye should find: marked with > and, in colour, red */
-	WP_TABLE_DIM
+	WP_TABLE_HOT /* what the eye should find: marked with > and, in colour, red */
 } WpTableRow;
 
 /* (transfer full) */
@@ -35,7 +34,6 @@ void wp_table_write(const WpTable *table, const WpStyle *style, gsize indent, Wp
 /* Escape sequences, "" where STYLE has no colour. */
 const char *wp_style_bold(const WpStyle *style);
 const char *wp_style_red(const WpStyle *style);
-const char *wp_style_dim(const WpStyle *style);
 const char *wp_style_off(const WpStyle *style);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpTable, wp_table_free)

@@ -198,8 +198,8 @@ wp_law_shape_read(const char **at, WpLawShape *out_shape, char **out_problem)
 	return TRUE;
 }
 
-double
-wp_law_mean(const WpLaw *law)
+static double
+mean_of(const WpLaw *law)
 {
 	return law->kind ? law->kind->mean(law->a, law->b) : 0;
 }
@@ -207,5 +207,5 @@ wp_law_mean(const WpLaw *law)
 WpLaw
 wp_law_reshape(const WpLaw *law, const WpLawShape *shape)
 {
-	return shape->kind ? shape->kind->with_mean(wp_law_mean(law), shape->spread) : *law;
+	return shape->kind ? shape->kind->with_mean(mean_of(law), shape->spread) : *law;
 }

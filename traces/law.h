@@ -52,8 +52,6 @@ gboolean wp_law_shape_read(const char **at, WpLawShape *out_shape, char **out_pr
 /* LAW in another shape, with its mean. */
 WpLaw wp_law_reshape(const WpLaw *law, const WpLawShape *shape);
 
-double wp_law_mean(const WpLaw *law);
-
 /* No draw is above this, so that no sum of times overflows: 11 days in ns. */
 #define WP_LAW_MAX 1e15
 

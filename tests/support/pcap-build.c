@@ -482,16 +482,3 @@ wp_build_flow_close(WpBuildFlow *flow, gint64 time_ns)
 	put_segment(flow, WP_BUILD_SERVER, time_ns + 1000, WP_TCP_FIN | WP_TCP_ACK, NULL, 0);
 	put_segment(flow, WP_BUILD_CLIENT, time_ns + 2000, WP_TCP_ACK, NULL, 0);
 }
-
-void
-wp_build_flow_reset(WpBuildFlow *flow, guint from, gint64 time_ns)
-{
-	put_segment(flow, from, time_ns, WP_TCP_RST | WP_TCP_ACK, NULL, 0);
-}
-
-void
-wp_build_flow_lose(WpBuildFlow *flow, guint from, gsize length)
-{
-	flow->seq[from] += (guint32)length;
-	flow->ip_id[from]++;
-}

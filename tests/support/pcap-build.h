@@ -116,10 +116,6 @@ void wp_build_flow_open(WpBuildFlow *flow, gint64 time_ns);
 void wp_build_flow_send(WpBuildFlow *flow, guint from, gint64 time_ns, const void *data,
 			gssize length);
 void wp_build_flow_close(WpBuildFlow *flow, gint64 time_ns);
-void wp_build_flow_reset(WpBuildFlow *flow, guint from, gint64 time_ns);
-
-/* Bytes that FROM sent but the capture never saw. */
-void wp_build_flow_lose(WpBuildFlow *flow, guint from, gsize length);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpPcapBuild, wp_pcap_build_free)
 

@@ -50,7 +50,6 @@ detect(const GByteArray *client, const GByteArray *server, gboolean from_start, 
 				   client ? client->len : 0),
 		.server = wp_bytes(server ? server->data : (const guint8 *)"",
 				   server ? server->len : 0),
-		.client_port = 40000,
 		.server_port = 9999,
 		.from_start = from_start,
 		.is_udp = is_udp,
@@ -112,7 +111,7 @@ START_TEST(by_lot)
 	g_autoptr(GRand) lot = g_rand_new_with_seed(1);
 	guint8 bytes[2][120];
 	for (guint i = 0; i < 20000; i++) {
-		WpProbe probe = { .client_port = 40000, .server_port = 9999 };
+		WpProbe probe = { .server_port = 9999 };
 		for (int side = 0; side < 2; side++)
 			for (guint j = 0; j < sizeof bytes[0]; j++)
 				bytes[side][j] = (guint8)g_rand_int(lot);

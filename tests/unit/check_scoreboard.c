@@ -382,8 +382,6 @@ START_TEST(engine_table)
 	g_autoptr(WpTree) none = wp_tree_new("");
 	g_autoptr(WpTree) some = wp_tree_new("a>b[0-10](c[1-2])");
 	g_autoptr(WpTree) one_way = wp_tree_new("a>b[0]");
-	ck_assert_ptr_eq(wp_engine_by_name("scoreboard"), &wp_engine_scoreboard);
-	ck_assert_ptr_null(wp_engine_by_name("score"));
 	ck_assert_ptr_nonnull(wp_engine_auto(none->resolved));
 	ck_assert(wp_engine_scoreboard.applies(some->resolved));
 	ck_assert(!wp_engine_scoreboard.applies(one_way->resolved));
