@@ -520,6 +520,18 @@ wp_view_quality_clear(WpViewQuality *quality)
 	g_clear_pointer(&quality->counters, g_free);
 }
 
+/* What was counted on the way to the trace, and what inference had to leave out. */
+static void
+fill_quality(const Maker *maker)
+{
+	const WpResolved *resolved = maker->analysis->resolved;
+	g_autoptr(WpCounters) counters = wp_counters_new();
+	wp_counters_merge(counters, wp_trace_counters(maker->analysis->trace));
+	wp_counters_add(counters, WP_COUNT_TRACE_UNPAIRED,
+			wp_resolved_spans(resolved)->n_unpaired_returns);
+	wp_view_quality_fill(&maker->view->quality, counters, maker->nodes, resolved);
+}
+
 static void
 fill_shared(const Maker *maker)
 {
@@ -549,8 +561,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	if (options->is_inference_stopped)
 		view->links.trust = WP_VIEW_TRUST_STOPPED;
 	fill_check(view, options->check);
-	wp_view_quality_fill(&view->quality, wp_trace_counters(analysis->trace), maker.nodes,
-			     analysis->resolved);
+	fill_quality(&maker);
 	fill_shared(&maker);
 	return view;
 }
