@@ -16,6 +16,7 @@
 #include <zstd.h>
 
 #include "capture/trace.h"
+#include "capture/unfinished.h"
 
 #define BUFFER_BYTES (128 * 1024)
 
@@ -24,6 +25,13 @@
 #define ZSTD_LEVEL 3
 
 typedef struct Output Output;
+
+/* What becomes of a temporary file. */
+typedef enum {
+	KEEP_NONE,
+	KEEP_REST, /* as NAME.partial */
+	KEEP_ALL
+} Keep;
 
 /* WRITE takes all of the bytes; LAST ends the compressed stream. */
 typedef struct {
@@ -39,8 +47,10 @@ struct Output {
 	char *target;  /* what the temporary file becomes; NULL: none, written in place */
 	char *temporary;
 	int fd;
+	char *rest; /* the temporary file became this: it is not whole; else NULL */
 	gboolean has_bytes;
 	gboolean is_whole_wanted;
+	gboolean replaces; /* there is an older file of that name */
 	GError *failure;
 	const Codec *codec;
 	z_stream zlib;
@@ -49,13 +59,71 @@ struct Output {
 	char *packed; /* BUFFER_BYTES, compressed */
 };
 
+/* The temporary file becomes NAME; where it cannot it stays. */
+static gboolean
+rename_temporary(Output *output, const char *name)
+{
+	if (rename(output->temporary, name) < 0)
+		return FALSE;
+	wp_unfinished_drop(output->temporary);
+	g_clear_pointer(&output->temporary, g_free);
+	return TRUE;
+}
+
+static void
+remove_temporary(Output *output)
+{
+	(void)unlink(output->temporary);
+	wp_unfinished_drop(output->temporary);
+	g_clear_pointer(&output->temporary, g_free);
+}
+
+/* What was written so far is kept under a name of its own: an older file may be worth more. */
+static void
+keep_rest(Output *output)
+{
+	g_autofree char *name = g_strconcat(output->target, ".partial", NULL);
+
+	if (rename_temporary(output, name))
+		output->rest = g_steal_pointer(&name);
+	else
+		remove_temporary(output);
+}
+
+/* TRUE where there is something that is worth keeping after an error. */
+static gboolean
+has_rest(const Output *output)
+{
+	return output->has_bytes && !output->is_whole_wanted;
+}
+
+char *
+wp_output_rest(const WpOutput *base)
+{
+	const Output *output = (const Output *)base;
+	if (!output->rest)
+		return NULL;
+	return g_strdup_printf("what was written until then is kept in %s%s%s%s", output->rest,
+			       output->replaces ? "; " : "", output->replaces ? output->path : "",
+			       output->replaces ? " is as it was" : "");
+}
+
+/* Once: the first counts. Nothing more is written then, so that the rest can have its name at once. */
 static void
 set_failure(Output *output, const char *what)
 {
-	if (!output->failure)
-		output->failure =
-			g_error_new(WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_WRITE, "cannot %s %s: %s",
-				    what, output->path, g_strerror(errno));
+	int number = errno;
+
+	if (output->failure)
+		return;
+	if (output->temporary && has_rest(output))
+		keep_rest(output);
+	else if (output->temporary)
+		remove_temporary(output);
+	g_autofree char *rest = wp_output_rest(&output->base);
+	output->failure =
+		g_error_new(WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_WRITE, "cannot %s %s: %s%s%s", what,
+			    output->path, g_strerror(number), rest ? "\n" : "", rest ? rest : "");
 }
 
 static void
@@ -180,6 +248,8 @@ open_temporary(Output *output, const struct stat *old, GError **error)
 		g_clear_pointer(&output->temporary, g_free);
 		return fail_to_open(output->path, error);
 	}
+	wp_unfinished_add(output->temporary);
+	output->replaces = old != NULL;
 	if (old)
 		(void)!fchmod(output->fd, old->st_mode & 0777);
 	return TRUE;
@@ -200,7 +270,7 @@ open_file(Output *output, const char *path, GError **error)
 		return output->fd >= 0 || fail_to_open(path, error);
 	}
 	/* A file behind a symbolic link is replaced, not the link. */
-	char *real = realpath(path, NULL);
+	char *real = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? realpath(path, NULL) : NULL;
 	output->target = g_strdup(real ? real : path);
 	free(real);
 	return open_temporary(output, exists ? &info : NULL, error);
@@ -261,31 +331,27 @@ wp_output_failed(const WpOutput *base, GError **error)
 	return TRUE;
 }
 
-/* Closes and gives the file its name, or removes it where there is nothing in it. */
+/* Closes the file and gives it its name, if it has not gone already after a failure. */
 static void
-close_file(Output *output, gboolean keep)
+close_file(Output *output, Keep keep)
 {
 	if (output->fd > STDOUT_FILENO && close(output->fd) < 0)
 		set_failure(output, "write to");
 	output->fd = -1;
-	if (output->temporary && !keep)
-		(void)unlink(output->temporary);
-	else if (output->temporary && rename(output->temporary, output->target) < 0)
+	if (!output->temporary)
+		return;
+	if (keep == KEEP_NONE)
+		remove_temporary(output);
+	else if (keep == KEEP_REST)
+		keep_rest(output);
+	else if (!rename_temporary(output, output->target))
 		set_failure(output, "rename the finished file to");
-	g_clear_pointer(&output->temporary, g_free);
 }
 
 void
 wp_output_want_whole(WpOutput *base)
 {
 	((Output *)base)->is_whole_wanted = TRUE;
-}
-
-/* TRUE where there is something that is worth keeping after an error. */
-static gboolean
-has_rest(const Output *output)
-{
-	return output->has_bytes && !output->is_whole_wanted;
 }
 
 gboolean
@@ -295,7 +361,7 @@ wp_output_finish(WpOutput *base, GError **error)
 
 	if (output->fd >= 0) {
 		flush(output, TRUE);
-		close_file(output, !output->failure || has_rest(output));
+		close_file(output, KEEP_ALL);
 	}
 	return !wp_output_failed(base, error);
 }
@@ -306,7 +372,19 @@ wp_output_discard(WpOutput *base)
 	Output *output = (Output *)base;
 
 	if (output->fd >= 0 && output->temporary)
-		close_file(output, FALSE);
+		close_file(output, KEEP_NONE);
+}
+
+void
+wp_output_stop(WpOutput *base)
+{
+	Output *output = (Output *)base;
+
+	if (output->fd < 0)
+		return;
+	if (!output->is_whole_wanted)
+		flush(output, output->has_bytes || base->at > output->buffer);
+	close_file(output, has_rest(output) ? KEEP_REST : KEEP_NONE);
 }
 
 void
@@ -316,17 +394,15 @@ wp_output_free(WpOutput *base)
 
 	if (!output)
 		return;
-	if (output->fd >= 0 && output->codec) {
-		if (!output->is_whole_wanted)
-			flush(output, output->has_bytes || base->at > output->buffer);
-		close_file(output, has_rest(output));
-	}
+	if (output->codec)
+		wp_output_stop(base);
 	if (output->codec)
 		output->codec->stop(output);
 	g_clear_error(&output->failure);
 	g_free(output->path);
 	g_free(output->target);
 	g_free(output->temporary);
+	g_free(output->rest);
 	g_free(output->buffer);
 	g_free(output->packed);
 	g_free(output);

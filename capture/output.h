@@ -2,9 +2,9 @@
  * WpOutput: bytes to a file or to standard output, compressed by suffix (.gz, .zst).
  *
  * A file is written under a temporary name beside its place and renamed when finished, so that nobody
- * sees half of it. What was written before an error stays: wp_output_free() of an unfinished output
- * renames it too where anything was put into it (not after wp_output_want_whole()). An existing thing
- * that is no regular file (a pipe, /dev/null) is written to as it is.
+ * sees half of it and an older file of that name stays until then. What was written before an error is
+ * kept as NAME.partial (not after wp_output_want_whole()), and the error's second line says so. An existing
+ * thing that is no regular file (a pipe, /dev/null) is written to as it is.
  *
  * The first error is kept; later puts do nothing. So callers put without looking and check
  * wp_output_failed() once a line.
@@ -24,6 +24,8 @@ struct WpOutput {
 
 /* (transfer full) PATH "-" is standard output. NULL with WP_CAPTURE_ERROR_WRITE or _PERMISSION. */
 WpOutput *wp_output_open(const char *path, GError **error);
+
+/* Of an unfinished output, as after wp_output_stop(). */
 void wp_output_free(WpOutput *output);
 
 /* From now on OUTPUT is kept only if all of it was written: half a page is worth less than the old one. */
@@ -34,6 +36,12 @@ gboolean wp_output_finish(WpOutput *output, GError **error);
 
 /* TRUE, and a copy of the first error, where there was one. */
 gboolean wp_output_failed(const WpOutput *output, GError **error);
+
+/* Something else went wrong: what was put into OUTPUT so far, if anything, becomes NAME.partial. */
+void wp_output_stop(WpOutput *output);
+
+/* (transfer full) A line that says what was kept as NAME.partial; NULL: nothing was. */
+char *wp_output_rest(const WpOutput *output);
 
 /* What was put into OUTPUT so far is not worth keeping: the temporary file is removed. */
 void wp_output_discard(WpOutput *output);

@@ -71,6 +71,30 @@ wp_trace_writer_new(const char *path, GError **error)
 	return wp_trace_writer_new_as(path, NULL, error);
 }
 
+/* Adds LINE to what ERROR says. */
+static void
+add_line(GError *error, const char *line)
+{
+	char *message = g_strconcat(error->message, "\n", line, NULL);
+	g_free(error->message);
+	error->message = message;
+}
+
+void
+wp_trace_writer_stop(WpRecordSink *sink, GError **error)
+{
+	WpTraceWriter *writer = (WpTraceWriter *)sink;
+	gboolean is_told = wp_output_failed(writer->output, NULL);
+	if (!writer->is_finished && writer->has_records)
+		writer->format->writer_finish(writer);
+	else if (!writer->is_finished)
+		wp_output_discard(writer->output);
+	wp_output_stop(writer->output);
+	g_autofree char *rest = wp_output_rest(writer->output);
+	if (rest && error && *error && !is_told)
+		add_line(*error, rest);
+}
+
 void
 wp_trace_writer_free(WpRecordSink *sink)
 {
@@ -78,10 +102,7 @@ wp_trace_writer_free(WpRecordSink *sink)
 
 	if (!writer)
 		return;
-	if (!writer->is_finished && writer->has_records)
-		writer->format->writer_finish(writer);
-	else if (!writer->is_finished)
-		wp_output_discard(writer->output);
+	wp_trace_writer_stop(sink, NULL);
 	wp_output_free(writer->output);
 	writer->format->writer_clear(writer);
 	if (writer->nodes)

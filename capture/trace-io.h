@@ -28,13 +28,18 @@
 
 /*
  * A sink that writes a trace to PATH ("-" = stdout), as .wpt where that is its suffix (before .gz or
- * .zst), else as text. A file appears under its name only when it is complete (end), or holds what came
- * before an error. (transfer full) Free with wp_trace_writer_free().
+ * .zst), else as text. A file appears under its name only when it is complete (end); what came before an
+ * error is kept as PATH.partial, and can be read. (transfer full) Free with wp_trace_writer_free().
  */
 WpRecordSink *wp_trace_writer_new(const char *path, GError **error);
 
 /* The same, in the form NAME ("text", "wpt"; NULL: by suffix). */
 WpRecordSink *wp_trace_writer_new_as(const char *path, const char *name, GError **error);
+
+/* After an error that came before end(): *ERROR, where there is one, gets a line on what was kept. */
+void wp_trace_writer_stop(WpRecordSink *writer, GError **error);
+
+/* Stops, where end() was not called. */
 void wp_trace_writer_free(WpRecordSink *writer);
 
 typedef struct {

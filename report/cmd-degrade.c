@@ -1,6 +1,7 @@
 /* wirepath degrade: a trace made worse, as real captures are. */
 #include "capture/trace-io.h"
 #include "report/command.h"
+#include "report/interrupt.h"
 #include "report/load.h"
 #include "report/sieve.h"
 #include "traces/degrade.h"
@@ -146,6 +147,7 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	wp_load_add_inputs(invocation, files);
 	if (!wp_overwrite_add_output(files, options->output, error))
 		return -1;
+	wp_interrupt_catch();
 	WpRecordSink *writer = wp_trace_writer_new(options->output ? options->output : "-", error);
 	if (!writer)
 		return -1;
@@ -159,6 +161,8 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	if (ok)
 		status = wp_load_status(invocation, &options->load, &outcome,
 					wp_sieve_counters(sieve), error);
+	else
+		wp_trace_writer_stop(writer, error);
 	wp_trace_writer_free(writer);
 	return status;
 }

@@ -2,6 +2,7 @@
 #include "capture/trace-io.h"
 #include "report/command.h"
 #include "report/error.h"
+#include "report/interrupt.h"
 #include "report/load.h"
 #include "report/sieve.h"
 
@@ -70,6 +71,7 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	wp_overwrite_add_input(files, options->names_file);
 	if (!wp_overwrite_add_output(files, options->output, error))
 		return -1;
+	wp_interrupt_catch();
 	WpRecordSink *writer = wp_trace_writer_new_as(options->output ? options->output : "-",
 						      options->format, error);
 	if (!writer)
@@ -83,6 +85,8 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	if (ok)
 		status = wp_load_status(invocation, &options->load, &outcome,
 					wp_sieve_counters(sieve), error);
+	else
+		wp_trace_writer_stop(writer, error);
 	wp_trace_writer_free(writer);
 	return status;
 }

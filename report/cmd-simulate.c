@@ -217,6 +217,8 @@ simulate(WpInvocation *invocation, const SimulateOptions *options, const WpScena
 	if (!writer)
 		return FALSE;
 	gboolean ok = wp_simulate(scenario, &how, nodes, writer, &result, error);
+	if (!ok)
+		wp_trace_writer_stop(writer, error);
 	wp_trace_writer_free(writer);
 	wp_progress_clear(run->progress);
 	if (!ok || (run->truth && !wp_out_close(run->truth, error)))
@@ -238,6 +240,7 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	if (!scenario)
 		return -1;
 	g_autoptr(WpOut) truth = NULL;
+	wp_interrupt_catch();
 	if (options->truth) {
 		truth = wp_out_open(options->truth, error);
 		if (!truth)
@@ -245,7 +248,6 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 		wp_out_text(truth, "call_id,parent_id,pattern\n");
 	}
 	Run state = { truth, invocation->progress, FALSE };
-	wp_interrupt_catch();
 	if (!simulate(invocation, options, scenario, &state, error))
 		return -1;
 	return wp_interrupt_came() ? WP_EXIT_INTERRUPTED : WP_EXIT_OK;

@@ -81,14 +81,19 @@ wp_error_status(const GError *error)
 	return meaning ? meaning->status : 70;
 }
 
-char *
-wp_error_hint(const GError *error)
+char **
+wp_error_hints(const GError *error)
 {
-	const char *line = strchr(error->message, '\n');
-	if (line)
-		return wp_escape_terminal(line + 1, TRUE);
+	const char *lines = strchr(error->message, '\n');
 	const Meaning *meaning = meaning_of(error);
-	return meaning && meaning->hint ? g_strdup(meaning->hint) : NULL;
+	const char *general = meaning && meaning->hint ? meaning->hint : "";
+	char **hints = g_strsplit(lines ? lines + 1 : general, "\n", -1);
+	for (char **hint = hints; *hint; hint++) {
+		char *safe = wp_escape_terminal(*hint, TRUE);
+		g_free(*hint);
+		*hint = safe;
+	}
+	return hints;
 }
 
 char *

@@ -1,8 +1,8 @@
 /*
  * Errors of this folder, and what any error means to the shell: exit status and a line of help.
  *
- * A message is one line: what was being done, on what, what is wrong. A second line, after '\n', is a
- * hint: what to do about it. main.c prints both.
+ * A message is one line: what was being done, on what, what is wrong. Further lines, after '\n', are
+ * hints: what to do about it, or what was kept. main.c prints all.
  */
 #ifndef WP_REPORT_ERROR_H
 #define WP_REPORT_ERROR_H
@@ -30,8 +30,8 @@ enum {
 /* The exit status that ERROR, of whatever domain, means. */
 int wp_error_status(const GError *error);
 
-/* (transfer full) A hint for ERROR (the second line of its message, or a general one), or NULL. */
-char *wp_error_hint(const GError *error);
+/* (transfer full) Hints for ERROR: the other lines of its message, or a general one; may be none. */
+char **wp_error_hints(const GError *error);
 
 /* (transfer full) The first line of its message, safe for a terminal. */
 char *wp_error_reason(const GError *error);

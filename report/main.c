@@ -28,10 +28,10 @@ static void
 print_error(const GError *error)
 {
 	g_autofree char *reason = wp_error_reason(error);
-	g_autofree char *hint = wp_error_hint(error);
+	g_auto(GStrv) hints = wp_error_hints(error);
 	fprintf(stderr, "wirepath: %s\n", reason);
-	if (hint)
-		fprintf(stderr, "wirepath: %s\n", hint);
+	for (char **hint = hints; *hint; hint++)
+		fprintf(stderr, "wirepath: %s\n", *hint);
 }
 
 static void
@@ -64,6 +64,8 @@ main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	/* A reader that goes away (head) ends us quietly, even where our parent ignored the signal. */
 	signal(SIGPIPE, SIG_DFL);
+	/* A file that is as large as is allowed: an error like a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
 	int status = wp_command_main(argc, argv, warnings, &error);
 	print_warnings(warnings);
 	if (error) {

@@ -374,15 +374,16 @@ START_TEST(write_errors)
 END_TEST
 
 /*
- * A disk that fills up on the way: the error says so, and what was written stands under its name and can
- * be read.
+ * A disk that fills up on the way: the error says so, an older file stays, and what was written stands
+ * beside it and can be read.
  */
 START_TEST(full_disk)
 {
 	struct rlimit old, small = { 1024 * 1024, 0 };
 	g_autoptr(GError) error = NULL;
 	g_autoptr(WpNodes) nodes = wp_nodes_new();
-	g_autotemp *path = wp_temp_file_name(".trace");
+	g_autotemp *path = wp_temp_file_new(".trace", "old", 3);
+	g_autotemp *rest = g_strconcat(path, ".partial", NULL);
 	WpRecordSink *writer = wp_trace_writer_new(path, NULL);
 	WpRecord record = { .id = 1 };
 	guint n = 0;
@@ -396,10 +397,13 @@ START_TEST(full_disk)
 	while (n < 100000 && wp_sink_record(writer, &record, NULL, &error))
 		n++;
 	ck_assert(g_error_matches(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_WRITE));
+	ck_assert_ptr_nonnull(strstr(error->message, rest));
 	wp_trace_writer_free(writer);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
+	g_autofree char *after = wp_temp_file_read(path, NULL);
+	ck_assert_str_eq(after, "old");
 
-	g_autoptr(WpTrace) trace = wp_trace_at(path, NULL);
+	g_autoptr(WpTrace) trace = wp_trace_at(rest, NULL);
 	ck_assert_ptr_nonnull(trace);
 	ck_assert_uint_gt(wp_trace_n_records(trace), 10000);
 	ck_assert_uint_le(wp_trace_n_records(trace), n);
@@ -407,23 +411,27 @@ START_TEST(full_disk)
 }
 END_TEST
 
-/* An existing file stays until the new one is complete; what came before an error is kept. */
+/* An existing file stays until the new one is complete; what came before an error is kept beside it. */
 START_TEST(replacing)
 {
 	WpRecord record = { .id = 1 };
 	g_autoptr(WpNodes) nodes = wp_nodes_new();
 	g_autotemp *path = wp_temp_file_new("", "old", 3);
+	g_autotemp *rest = g_strconcat(path, ".partial", NULL);
 	record.receiver = record.sender = wp_nodes_by_key(nodes, "a");
 	for (int with_record = 0; with_record < 2; with_record++) {
 		WpRecordSink *writer = wp_trace_writer_new(path, NULL);
 		ck_assert(wp_sink_begin(writer, nodes, NULL));
 		if (with_record)
 			ck_assert(wp_sink_record(writer, &record, NULL, NULL));
-		g_autofree char *before = wp_temp_file_read(path, NULL);
-		ck_assert_str_eq(before, "old");
-		wp_trace_writer_free(writer); /* no end() */
+		g_autoptr(GError) error = g_error_new(WP_CAPTURE_ERROR, 0, "no end");
+		wp_trace_writer_stop(writer, &error);
+		ck_assert_int_eq(strstr(error->message, rest) != NULL, with_record);
+		wp_trace_writer_free(writer);
+		g_autofree char *after = wp_temp_file_read(path, NULL);
+		ck_assert_str_eq(after, "old");
 	}
-	g_autoptr(WpTrace) trace = wp_trace_at(path, NULL);
+	g_autoptr(WpTrace) trace = wp_trace_at(rest, NULL);
 	ck_assert_uint_eq(wp_trace_n_records(trace), 1);
 }
 END_TEST
