@@ -166,12 +166,17 @@ infer_calls(WpInvocation *invocation, const EvaluateOptions *options, const WpTr
 		return FALSE;
 	out->found = wp_found_new(analysis->resolved, analysis->links);
 	out->is_checked = options->self_check && !wp_interrupt_came();
+	if (out->is_checked)
+		wp_progress_stage(invocation->progress, "checking");
 	if (out->is_checked &&
 	    !wp_analysis_self_check(analysis, &options->analysis, &out->check, error))
 		return FALSE;
 	out->is_checked = out->is_checked && !wp_interrupt_came();
+	if (options->reference)
+		wp_progress_stage(invocation->progress, "inferring with the truth");
 	if (options->reference && !run_references(options, truth, analysis, out, error))
 		return FALSE;
+	wp_progress_clear(invocation->progress);
 	if (!outcome.is_stopped && wp_interrupt_came() && *out_status == WP_EXIT_OK) {
 		wp_warn(invocation, "interrupted: the self-check and the references that did not "
 				    "come to an end are left out");

@@ -55,8 +55,11 @@ write_pages(const WpInvocation *invocation, const ReportOptions *options, const 
 		return FALSE;
 	WpSelfCheck check;
 	gboolean is_checked = options->self_check && !wp_interrupt_came();
+	if (is_checked)
+		wp_progress_stage(invocation->progress, "checking");
 	if (is_checked && !wp_analysis_self_check(analysis, &options->analysis, &check, error))
 		return FALSE;
+	wp_progress_clear(invocation->progress);
 	if (is_checked && wp_interrupt_came()) {
 		wp_warn(invocation, "interrupted: the self-check did not come to an end, and is "
 				    "left out");

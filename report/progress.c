@@ -1,4 +1,7 @@
-/* The progress line. The one file that writes to standard error while work is going on. */
+/*
+ * The progress line. The one file that writes to standard error while work is going on. What cannot tell how
+ * far it is cannot be relied on to call here now and then, so its seconds are counted by a thread.
+ */
 #include "report/progress.h"
 
 #include <stdio.h>
@@ -12,11 +15,21 @@
 /* Ten times a second is smooth enough. */
 #define INTERVAL_US (G_USEC_PER_SEC / 10)
 
+/* Of the seconds of a stage. */
+#define TICK_US (1 * G_USEC_PER_SEC)
+
 struct WpProgress {
 	gboolean is_on;
 	gboolean is_shown;
 	gint64 started_us;
 	gint64 next_us;
+
+	GThread *ticker;   /* NULL = no stage is going on */
+	const char *stage; /* constant while it does, like the next */
+	gint64 stage_began_us;
+	GMutex lock; /* of the following, and, while the ticker lives, of is_shown */
+	GCond wake;
+	gboolean is_over;
 };
 
 WpProgress *
@@ -26,12 +39,27 @@ wp_progress_new(gboolean quiet)
 	progress->is_on = !quiet && isatty(STDERR_FILENO);
 	progress->started_us = g_get_monotonic_time();
 	progress->next_us = progress->started_us + DELAY_US;
+	g_mutex_init(&progress->lock);
+	g_cond_init(&progress->wake);
 	return progress;
+}
+
+static void
+end_stage(WpProgress *progress)
+{
+	if (!progress->ticker)
+		return;
+	g_mutex_lock(&progress->lock);
+	progress->is_over = TRUE;
+	g_cond_signal(&progress->wake);
+	g_mutex_unlock(&progress->lock);
+	g_thread_join(g_steal_pointer(&progress->ticker));
 }
 
 void
 wp_progress_clear(WpProgress *progress)
 {
+	end_stage(progress);
 	if (progress->is_shown)
 		fputs("\r\033[K", stderr);
 	progress->is_shown = FALSE;
@@ -43,6 +71,8 @@ wp_progress_free(WpProgress *progress)
 	if (!progress)
 		return;
 	wp_progress_clear(progress);
+	g_cond_clear(&progress->wake);
+	g_mutex_clear(&progress->lock);
 	g_free(progress);
 }
 
@@ -127,13 +157,40 @@ wp_progress_count(WpProgress *progress, const char *what, guint64 done, guint64 
 	fflush(stderr);
 }
 
+static void
+show_stage(WpProgress *progress, gint64 now_us)
+{
+	char seconds[WP_FORMAT_MAX];
+	if (now_us < progress->started_us + DELAY_US || !is_foreground())
+		return;
+	gint64 s = (now_us - progress->stage_began_us) / G_USEC_PER_SEC;
+	fprintf(stderr, "\r\033[K%s: %s s", progress->stage, wp_format_count(seconds, (guint64)s));
+	fflush(stderr);
+	progress->is_shown = TRUE;
+}
+
+static gpointer
+tick(gpointer data)
+{
+	WpProgress *progress = data;
+	g_mutex_lock(&progress->lock);
+	while (!progress->is_over) {
+		gint64 now_us = g_get_monotonic_time();
+		show_stage(progress, now_us);
+		g_cond_wait_until(&progress->wake, &progress->lock, now_us + TICK_US);
+	}
+	g_mutex_unlock(&progress->lock);
+	return NULL;
+}
+
 void
 wp_progress_stage(WpProgress *progress, const char *what)
 {
-	gint64 waited_us = g_get_monotonic_time() - progress->started_us;
-	if (!progress->is_on || waited_us < DELAY_US || !is_foreground())
+	end_stage(progress);
+	if (!progress->is_on)
 		return;
-	fprintf(stderr, "\r\033[K%s...", what);
-	fflush(stderr);
-	progress->is_shown = TRUE;
+	progress->stage = what;
+	progress->stage_began_us = g_get_monotonic_time();
+	progress->is_over = FALSE;
+	progress->ticker = g_thread_try_new("progress", tick, progress, NULL);
 }

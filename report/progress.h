@@ -29,7 +29,10 @@ void wp_progress_update(WpProgress *progress, guint64 done, guint64 total, guint
 void wp_progress_count(WpProgress *progress, const char *what, guint64 done, guint64 total,
 		       const char *unit);
 
-/* The next stage is WHAT (borrowed), which cannot tell how far it is. */
+/*
+ * The next stage is WHAT (borrowed, until the stage ends), which cannot tell how far it is: its seconds are
+ * counted, until wp_progress_clear().
+ */
 void wp_progress_stage(WpProgress *progress, const char *what);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpProgress, wp_progress_free)
