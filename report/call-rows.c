@@ -10,7 +10,14 @@
 #include "report/escape.h"
 #include "report/format.h"
 
-const char *const wp_calls_formats[] = { "csv", "jsonl", NULL };
+static const char *const csv_suffixes[] = { "csv", NULL };
+static const char *const jsonl_suffixes[] = { "jsonl", "ndjson", NULL };
+
+const WpForm wp_calls_forms[] = {
+	{ "csv", csv_suffixes },
+	{ "jsonl", jsonl_suffixes },
+	{ NULL, NULL },
+};
 
 #define CSV_HEADER                                                                                 \
 	"call_id,parent_id,t_call,t_return,src_ip,src_port,dst_ip,dst_port,src,dst,protocol,"      \

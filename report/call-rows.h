@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "report/analysis.h"
+#include "report/form.h"
 #include "report/out.h"
 
 typedef enum {
@@ -16,7 +17,7 @@ typedef enum {
 } WpCallsFormat;
 
 /* For --format; in the order of WpCallsFormat. */
-extern const char *const wp_calls_formats[];
+extern const WpForm wp_calls_forms[];
 
 /* Writes the header (CSV) and a row per selected call, by t_call, then call_id. */
 void wp_calls_write(const WpAnalysis *analysis, WpCallsFormat format, WpOut *out);

@@ -9,7 +9,7 @@ typedef struct {
 	WpLoadOptions load;
 	WpAnalysisOptions analysis;
 	const char *output;
-	int format;
+	const char *format;
 } CallsOptions;
 
 static const WpOption output_table[] = {
@@ -20,11 +20,11 @@ static const WpOption output_table[] = {
 	  .argument = "FILE",
 	  .help = "write there instead of to standard output; .gz and .zst\nare compressed" },
 	{ .name = "format",
-	  .kind = WP_OPT_CHOICE,
+	  .kind = WP_OPT_TEXT,
 	  .offset = offsetof(CallsOptions, format),
 	  .argument = "NAME",
-	  .choices = wp_calls_formats,
-	  .help = "csv (the default) or jsonl: one JSON object a line" },
+	  .help = "csv (the default) or jsonl: one JSON object a line;\nelse by the suffix of "
+		  "FILE" },
 	{ .name = "setup",
 	  .kind = WP_OPT_FLAG,
 	  .offset = offsetof(CallsOptions, analysis.resolve.keep_setup),
@@ -49,7 +49,7 @@ clear(gpointer data)
 
 static gboolean
 write_calls(const WpInvocation *invocation, const CallsOptions *options, const WpTrace *trace,
-	    WpLoadOutcome *outcome, GError **error)
+	    WpCallsFormat format, WpLoadOutcome *outcome, GError **error)
 {
 	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options->analysis, FALSE,
 							 invocation->progress, outcome, error);
@@ -58,7 +58,7 @@ write_calls(const WpInvocation *invocation, const CallsOptions *options, const W
 	g_autoptr(WpOut) out = wp_out_open(options->output ? options->output : "-", error);
 	if (!out)
 		return FALSE;
-	wp_calls_write(analysis, (WpCallsFormat)options->format, out);
+	wp_calls_write(analysis, format, out);
 	return wp_out_close(out, error);
 }
 
@@ -68,14 +68,16 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	CallsOptions *options = data;
 	g_auto(WpLoadOutcome) outcome = { 0 };
 	g_autoptr(WpOverwrite) files = wp_overwrite_new();
-	if (!wp_analysis_check(&options->analysis, error))
+	int format = wp_form_choose(wp_calls_forms, options->output, options->format, error);
+	if (format < 0 || !wp_analysis_check(&options->analysis, error))
 		return -1;
 	wp_load_add_inputs(invocation, files);
 	wp_analysis_add_inputs(&options->analysis, files);
 	if (!wp_overwrite_add_output(files, options->output, error))
 		return -1;
 	g_autoptr(WpTrace) trace = wp_load_trace(invocation, &options->load, &outcome, error);
-	if (!trace || !write_calls(invocation, options, trace, &outcome, error))
+	if (!trace ||
+	    !write_calls(invocation, options, trace, (WpCallsFormat)format, &outcome, error))
 		return -1;
 	return wp_load_status(invocation, &options->load, &outcome, wp_trace_counters(trace),
 			      error);

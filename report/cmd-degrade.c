@@ -1,6 +1,7 @@
 /* wirepath degrade: a trace made worse, as real captures are. */
 #include "capture/trace-io.h"
 #include "report/command.h"
+#include "report/form.h"
 #include "report/interrupt.h"
 #include "report/load.h"
 #include "report/sieve.h"
@@ -10,6 +11,7 @@ typedef struct {
 	WpLoadOptions load;
 	WpDegradeOptions degrade;
 	const char *output;
+	const char *format;
 	GPtrArray *skews;
 	const char *sniffer;
 	gint64 queue;
@@ -27,7 +29,13 @@ static const WpOption output_table[] = {
 	  .kind = WP_OPT_TEXT,
 	  AT(output),
 	  .argument = "FILE",
-	  .help = "write there instead of to standard output; .gz and .zst\nare compressed" },
+	  .help = "write there instead of to standard output; .gz and .zst\nare compressed, .wpt "
+		  "is the binary form" },
+	{ .name = "format",
+	  .kind = WP_OPT_TEXT,
+	  AT(format),
+	  .argument = "NAME",
+	  .help = "text, or wpt: binary, smaller and faster; by default by\nsuffix, else text" },
 	{ .name = NULL },
 };
 
@@ -141,14 +149,16 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 {
 	DegradeOptions *options = data;
 	g_auto(WpLoadOutcome) outcome = { 0 };
-	if (!take_options(options, error))
+	const char *form = wp_trace_form_choose(options->output, options->format, error);
+	if (!form || !take_options(options, error))
 		return -1;
 	g_autoptr(WpOverwrite) files = wp_overwrite_new();
 	wp_load_add_inputs(invocation, files);
 	if (!wp_overwrite_add_output(files, options->output, error))
 		return -1;
 	wp_interrupt_catch();
-	WpRecordSink *writer = wp_trace_writer_new(options->output ? options->output : "-", error);
+	WpRecordSink *writer =
+		wp_trace_writer_new_as(options->output ? options->output : "-", form, error);
 	if (!writer)
 		return -1;
 	g_autoptr(WpNodes) nodes = wp_nodes_new();

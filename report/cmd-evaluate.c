@@ -7,6 +7,7 @@
 #include "report/analysis.h"
 #include "report/command.h"
 #include "report/error.h"
+#include "report/form.h"
 #include "report/interrupt.h"
 #include "report/load.h"
 
@@ -18,7 +19,7 @@ typedef struct {
 	WpAnalysisOptions analysis;
 	const char *truth;
 	const char *output;
-	int format;
+	const char *format;
 	gint64 tolerance_ns;
 	gboolean reference;
 	gboolean self_check;
@@ -33,7 +34,19 @@ typedef struct {
 	gboolean is_checked;
 } Inferred;
 
-static const char *const formats[] = { "auto", "text", "json", NULL };
+static const char *const text_suffixes[] = { "txt", "text", NULL };
+static const char *const json_suffixes[] = { "json", NULL };
+
+enum {
+	AS_TEXT,
+	AS_JSON
+};
+
+static const WpForm forms[] = {
+	[AS_TEXT] = { "text", text_suffixes },
+	[AS_JSON] = { "json", json_suffixes },
+	{ NULL, NULL },
+};
 
 #define AT(member) .offset = offsetof(EvaluateOptions, member)
 
@@ -69,11 +82,10 @@ static const WpOption evaluate_table[] = {
 	  .help = "write there instead of to standard output; .json: as JSON;\n.gz and .zst are "
 		  "compressed" },
 	{ .name = "format",
-	  .kind = WP_OPT_CHOICE,
+	  .kind = WP_OPT_TEXT,
 	  AT(format),
 	  .argument = "NAME",
-	  .choices = formats,
-	  .help = "text or json" },
+	  .help = "text or json; else by the suffix of FILE" },
 	{ .name = NULL },
 };
 
@@ -230,10 +242,9 @@ write_page(const WpInvocation *invocation, const EvaluateOptions *options,
 	   const WpAccuracy *accuracy, const Inferred *inferred, GError **error)
 {
 	const char *path = options->output ? options->output : "-";
-	gboolean as_json = options->format ? strcmp(formats[options->format], "json") == 0
-					   : g_str_has_suffix(path, ".json") ||
-						     g_str_has_suffix(path, ".json.gz") ||
-						     g_str_has_suffix(path, ".json.zst");
+	int form = wp_form_choose(forms, path, options->format, error);
+	if (form < 0)
+		return FALSE;
 	g_autoptr(WpOut) out = wp_out_open(path, error);
 	if (!out)
 		return FALSE;
@@ -248,7 +259,7 @@ write_page(const WpInvocation *invocation, const EvaluateOptions *options,
 	g_autofree char *input = names_of(invocation);
 	g_autofree char *truth = g_path_get_basename(options->truth);
 	const WpAccuracyTitle title = { input, inferred->engine, truth };
-	if (as_json)
+	if (form == AS_JSON)
 		wp_accuracy_write_json(&title, accuracy, &beside, out);
 	else
 		wp_accuracy_write_text(&title, accuracy, &beside, &style, invocation->verbosity > 0,
@@ -266,7 +277,8 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 			    "evaluate: --truth FILE is missing");
 		return -1;
 	}
-	if (!wp_analysis_check(&options->analysis, error))
+	if (wp_form_choose(forms, options->output, options->format, error) < 0 ||
+	    !wp_analysis_check(&options->analysis, error))
 		return -1;
 	g_autoptr(WpOverwrite) files = wp_overwrite_new();
 	wp_load_add_inputs(invocation, files);

@@ -2,6 +2,7 @@
 #include "capture/trace-io.h"
 #include "report/command.h"
 #include "report/error.h"
+#include "report/form.h"
 #include "report/interrupt.h"
 #include "report/load.h"
 #include "report/sieve.h"
@@ -55,6 +56,9 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	RecordsOptions *options = data;
 	g_auto(WpLoadOutcome) outcome = { 0 };
 	g_autoptr(WpWhere) where = NULL;
+	const char *form = wp_trace_form_choose(options->output, options->format, error);
+	if (!form)
+		return -1;
 	if (options->where) {
 		where = wp_sieve_where(options->where, error);
 		if (!where)
@@ -72,8 +76,8 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	if (!wp_overwrite_add_output(files, options->output, error))
 		return -1;
 	wp_interrupt_catch();
-	WpRecordSink *writer = wp_trace_writer_new_as(options->output ? options->output : "-",
-						      options->format, error);
+	WpRecordSink *writer =
+		wp_trace_writer_new_as(options->output ? options->output : "-", form, error);
 	if (!writer)
 		return -1;
 	g_autoptr(WpNodes) nodes = wp_nodes_new();

@@ -7,6 +7,7 @@
 #include "capture/trace.h"
 #include "report/command.h"
 #include "report/error.h"
+#include "report/form.h"
 #include "report/interrupt.h"
 #include "report/overwrite.h"
 #include "traces/simulate.h"
@@ -16,6 +17,7 @@
 
 typedef struct {
 	const char *output;
+	const char *format;
 	const char *truth;
 	GPtrArray *settings;
 	const char *requests;
@@ -33,7 +35,12 @@ static const WpOption table[] = {
 	  AT(output),
 	  .argument = "FILE",
 	  .help = "write the trace there instead of to standard output; .gz\nand .zst are "
-		  "compressed" },
+		  "compressed, .wpt is the binary form" },
+	{ .name = "format",
+	  .kind = WP_OPT_TEXT,
+	  AT(format),
+	  .argument = "NAME",
+	  .help = "text, or wpt: binary, smaller and faster; by default by\nsuffix, else text" },
 	{ .name = "truth",
 	  .kind = WP_OPT_TEXT,
 	  AT(truth),
@@ -212,7 +219,10 @@ simulate(WpInvocation *invocation, const SimulateOptions *options, const WpScena
 				  .progress = on_progress,
 				  .progress_data = run };
 	WpSimulateResult result = { 0 };
-	WpRecordSink *writer = wp_trace_writer_new(options->output ? options->output : "-", error);
+	const char *form = wp_trace_form_choose(options->output, options->format, error);
+	WpRecordSink *writer =
+		form ? wp_trace_writer_new_as(options->output ? options->output : "-", form, error)
+		     : NULL;
 
 	if (!writer)
 		return FALSE;
@@ -233,7 +243,8 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	const SimulateOptions *options = data;
 	g_autoptr(WpOverwrite) files = wp_overwrite_new();
 	wp_overwrite_add_input(files, invocation->operands[0]);
-	if (!wp_overwrite_add_output(files, options->output, error) ||
+	if (!wp_trace_form_choose(options->output, options->format, error) ||
+	    !wp_overwrite_add_output(files, options->output, error) ||
 	    (options->truth && !wp_overwrite_add_output(files, options->truth, error)))
 		return -1;
 	g_autoptr(WpScenario) scenario = load_scenario(invocation->operands[0], options, error);

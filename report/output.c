@@ -33,14 +33,22 @@ static const WpOption output_table[] = {
 	  .excludes = "all",
 	  .help = "rows of each list (text and dot: 10, others: all)" },
 	{ .name = "all", .kind = WP_OPT_FLAG, AT(wants_all), .help = "all rows of each list" },
+	{ .name = NULL },
+};
+
+static const WpOption inspect_table[] = {
 	{ .name = "list-formats",
 	  .kind = WP_OPT_ACTION,
-	  .action = wp_writers_list,
+	  .action = wp_writers_list_inspect,
 	  .help = "the formats" },
 	{ .name = NULL },
 };
 
-static const WpOption column_table[] = {
+static const WpOption report_table[] = {
+	{ .name = "list-formats",
+	  .kind = WP_OPT_ACTION,
+	  .action = wp_writers_list_report,
+	  .help = "the formats" },
 	{ .name = "columns",
 	  .kind = WP_OPT_TEXT,
 	  AT(columns),
@@ -58,8 +66,7 @@ wp_output_declare(WpOptions *parser, WpOutputOptions *options, WpWriterUse use)
 {
 	options->files = g_ptr_array_new();
 	wp_options_add(parser, "Output", output_table, options);
-	if (use == WP_WRITE_REPORT)
-		wp_options_add(parser, "", column_table, options);
+	wp_options_add(parser, "", use == WP_WRITE_REPORT ? report_table : inspect_table, options);
 }
 
 void

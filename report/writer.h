@@ -39,13 +39,14 @@ typedef enum {
 } WpWriterUse;
 
 /*
- * The writer for output PATH: FORMAT where given, else by the suffix of PATH, else (for "-") the
- * default. NULL with WP_REPORT_ERROR_USAGE, which names those that exist for USE.
+ * The writer for output PATH among those that exist for USE, as wp_form_choose() chooses. NULL with its
+ * errors.
  */
 const WpWriter *wp_writer_for(const char *path, const char *format, WpWriterUse use,
 			      GError **error);
 
 /* --list-formats */
-void wp_writers_list(WpOut *out);
+void wp_writers_list_report(WpOut *out);
+void wp_writers_list_inspect(WpOut *out);
 
 #endif

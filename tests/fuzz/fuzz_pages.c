@@ -69,7 +69,7 @@ write_all(const WpTrace *trace)
 	g_assert(analysis);
 	g_autoptr(WpView) view = wp_view_new(analysis, &shown);
 	write_report(view);
-	for (int format = 0; wp_calls_formats[format]; format++) {
+	for (int format = 0; wp_calls_forms[format].name; format++) {
 		g_autoptr(WpOut) out = wp_out_new_memory();
 		wp_calls_write(analysis, (WpCallsFormat)format, out);
 		check_page(out);
