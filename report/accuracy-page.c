@@ -232,8 +232,7 @@ write_calibration(const Page *page)
 	heading(page, "Probabilities of links");
 	g_ascii_formatd(error, sizeof error, "%.4f", accuracy->calibration_error);
 	g_ascii_formatd(auc, sizeof auc, "%.4f", accuracy->auc);
-	wp_out_printf(page->out,
-		      "  expected calibration error %s, AUC %s, coverage at 99%% precision %s\n",
+	wp_out_printf(page->out, "  calibration error %s, AUC %s, coverage at 99%% precision %s\n",
 		      error, auc, percent(coverage, accuracy->coverage));
 }
 

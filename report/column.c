@@ -23,7 +23,6 @@
 	}
 
 NUMBER(get_count, node->count)
-NUMBER(get_total_share, node->latency_share)
 NUMBER(get_errors, node->errors)
 NUMBER(get_bytes_call, node->bytes_call)
 NUMBER(get_bytes_return, node->bytes_return)
@@ -46,7 +45,14 @@ TIME(get_delay_p95, delay, p95_ns)
 TIME(get_server, server, mean_ns)
 TIME(get_server_p95, server, p95_ns)
 
-/* What has no return has no self time. */
+/* What has no return has no latency, and no self time. */
+static gboolean
+get_total_share(const WpViewNode *node, double *out_value)
+{
+	*out_value = node->latency_share;
+	return node->latency.count > 0;
+}
+
 static gboolean
 get_self_share(const WpViewNode *node, double *out_value)
 {

@@ -12,6 +12,7 @@ typedef struct {
 typedef struct {
 	WpTableRow kind;
 	GPtrArray *cells;
+	char *shorter; /* for the last cell; or NULL */
 } Row;
 
 struct WpTable {
@@ -23,6 +24,7 @@ static void
 clear_row(gpointer data)
 {
 	g_ptr_array_unref(((Row *)data)->cells);
+	g_free(((Row *)data)->shorter);
 }
 
 WpTable *
@@ -56,7 +58,7 @@ wp_table_column(WpTable *table, const char *heading, gboolean to_the_right, gsiz
 void
 wp_table_row(WpTable *table, WpTableRow kind)
 {
-	Row row = { kind, g_ptr_array_new_with_free_func(g_free) };
+	Row row = { kind, g_ptr_array_new_with_free_func(g_free), NULL };
 	g_array_append_val(table->rows, row);
 }
 
@@ -67,6 +69,13 @@ wp_table_cell(WpTable *table, const char *text)
 	Column *column = &g_array_index(table->columns, Column, row->cells->len);
 	column->width = MAX(column->width, wp_escape_width(text));
 	g_ptr_array_add(row->cells, g_strdup(text));
+}
+
+void
+wp_table_cell_or(WpTable *table, const char *text, const char *shorter)
+{
+	wp_table_cell(table, text);
+	g_array_index(table->rows, Row, table->rows->len - 1).shorter = g_strdup(shorter);
 }
 
 /* Blanks between two columns. */
@@ -117,6 +126,15 @@ write_headings(const WpTable *table, const WpStyle *style, gsize indent, gsize l
 	wp_out_char(out, '\n');
 }
 
+/* What a row shows in column K. */
+static const char *
+text_of(const Row *row, guint k, gsize left)
+{
+	const char *text = row->cells->pdata[k];
+	gboolean is_last = k + 1 == row->cells->len;
+	return is_last && row->shorter && wp_escape_width(text) > left ? row->shorter : text;
+}
+
 void
 wp_table_write(const WpTable *table, const WpStyle *style, gsize indent, WpOut *out)
 {
@@ -132,7 +150,7 @@ wp_table_write(const WpTable *table, const WpStyle *style, gsize indent, WpOut *
 		if (is_marked)
 			wp_out_text(out, "> ");
 		for (guint k = 0; k < row->cells->len; k++)
-			write_cell(&g_array_index(table->columns, Column, k), row->cells->pdata[k],
+			write_cell(&g_array_index(table->columns, Column, k), text_of(row, k, left),
 				   k + 1 == table->columns->len, left, out);
 		if (is_hot)
 			wp_out_text(out, wp_style_off(style));

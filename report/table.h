@@ -28,6 +28,9 @@ void wp_table_column(WpTable *table, const char *heading, gboolean to_the_right,
 void wp_table_row(WpTable *table, WpTableRow kind);
 void wp_table_cell(WpTable *table, const char *text);
 
+/* The last cell of a row: SHORTER stands there where TEXT does not fit whole. */
+void wp_table_cell_or(WpTable *table, const char *text, const char *shorter);
+
 /* Writes it, INDENT blanks before each line (2 at least where rows are HOT). */
 void wp_table_write(const WpTable *table, const WpStyle *style, gsize indent, WpOut *out);
 

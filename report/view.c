@@ -542,6 +542,14 @@ fill_shared(const Maker *maker)
 		maker->view->shared[i] = wp_resolved_shared(resolved, i);
 }
 
+const char *
+wp_view_no_latency(const WpViewNode *node)
+{
+	if (node->latency.count)
+		return NULL;
+	return node->n_messages ? "one-way" : "open";
+}
+
 WpView *
 wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 {

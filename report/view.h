@@ -305,6 +305,9 @@ void wp_view_quality_fill(WpViewQuality *quality, const struct WpCounters *count
 			  const struct WpNodes *nodes, const struct WpResolved *resolved);
 void wp_view_quality_clear(WpViewQuality *quality);
 
+/* Why NODE has no latency, in a word; NULL where it has one. */
+const char *wp_view_no_latency(const WpViewNode *node);
+
 /* (transfer full) ANALYSIS (with patterns) and the texts of OPTIONS must outlive the view. */
 WpView *wp_view_new(const struct WpAnalysis *analysis, const WpViewOptions *options);
 void wp_view_free(WpView *view);

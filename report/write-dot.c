@@ -2,8 +2,8 @@
  * Graphs for Graphviz, in the form of the paper's figure 8 (section 5.4): a graph per pattern; an
  * ellipse holds the name of a node and its mean latency, children included; an edge holds the mean
  * time from the call into the parent to this call; the first edge holds the number of instances and
- * their total latency. Beyond the paper: the operation, the share of self time, and the node with most
- * self time filled.
+ * their total latency. Beyond the paper: the operation, the share of self time, the node with most self
+ * time filled, and double edges to calls that overlap one beside them.
  */
 #include "report/writer.h"
 
@@ -79,14 +79,17 @@ write_node(const WpViewPattern *pattern, guint32 i, WpOut *out)
 	if (node->repeat > 1)
 		g_string_append_printf(label, " x%u", node->repeat);
 	add_lines(label, node->label);
-	g_string_append_printf(label, "\\n%s", wp_format_time(latency, node->latency.mean_ns));
+	const char *why = wp_view_no_latency(node);
+	g_string_append_printf(label, "\\n%s",
+			       why ? why : wp_format_time(latency, node->latency.mean_ns));
 	wp_format_time(self, node->self.mean_ns);
 	wp_format_share(share, node->self_share);
 	if (node->is_hottest)
 		g_string_append_printf(label, "\\nself %s (%s)", self, share);
 	add_text(tip, node->label);
-	g_string_append_printf(tip, "%sself time %s, %s of the pattern", *node->label ? ": " : "",
-			       self, share);
+	if (node->self.count)
+		g_string_append_printf(tip, "%sself time %s, %s of the pattern",
+				       *node->label ? ": " : "", self, share);
 	wp_out_printf(out, "    n%u_%u [label=\"%s\", tooltip=\"%s\"%s];\n", pattern->rank, i,
 		      label->str, tip->str,
 		      node->is_hottest ? ", style=filled, fillcolor=\"#f4b6a6\", penwidth=2" : "");
@@ -97,9 +100,10 @@ write_edge(const WpViewPattern *pattern, guint32 i, WpOut *out)
 {
 	const WpViewNode *node = &pattern->nodes[i];
 	char delay[WP_FORMAT_MAX];
-	wp_out_printf(out, "    n%u_%u -> n%u_%u [label=\" %s \"%s];\n", pattern->rank,
+	wp_out_printf(out, "    n%u_%u -> n%u_%u [label=\" %s \"%s%s];\n", pattern->rank,
 		      node->parent, pattern->rank, i, wp_format_time(delay, node->delay.mean_ns),
-		      node->probability >= 0 && node->probability < 0.7 ? ", style=dashed" : "");
+		      node->probability >= 0 && node->probability < 0.7 ? ", style=dashed" : "",
+		      node->is_parallel ? ", color=\"black:invis:black\"" : "");
 }
 
 static void
@@ -167,7 +171,8 @@ write_head(const WpView *view, guint32 n, guint32 all, WpOut *out)
 	wp_out_text(out,
 		    "  // ellipse: node, operation, mean latency (children included); edge: mean "
 		    "call delay;\n  // first edge: instances and their total latency; dashed: "
-		    "uncertain; filled: most self time\n");
+		    "uncertain; filled: most self time;\n  // double edge: overlaps a call beside "
+		    "it; one-way: a message without an answer; open: no return was seen\n");
 }
 
 static void

@@ -10,6 +10,10 @@
 /* Rows of a part unless all are wanted; flows are the long part. */
 #define MAX_NODES 40
 
+/* Columns of a node's address on a page that is wide, and on one that is not: nearly all IPv6 addresses fit. */
+#define MAX_KEY        40
+#define MAX_KEY_NARROW 32
+
 static char *
 safe(const WpPage *page, const char *text)
 {
@@ -115,6 +119,8 @@ write_nodes(const WpInspection *inspection, const WpPage *page, WpOut *out)
 	for (guint i = 0; i < n; i++) {
 		const WpInspectionNode *node = &inspection->nodes[i];
 		g_autofree char *key = safe(page, node->key);
+		g_autofree char *shorter =
+			wp_escape_shorten(key, page->style.width < 100 ? MAX_KEY_NARROW : MAX_KEY);
 		g_autofree char *name = safe(page, node->name);
 		g_autofree char *source = g_strdup_printf("%s (%s)", name, node->name_source);
 		g_autofree char *ports = describe_ports(page, node);
@@ -122,7 +128,7 @@ write_nodes(const WpInspection *inspection, const WpPage *page, WpOut *out)
 		cell_count(table, node->calls_in);
 		cell_count(table, node->calls_out);
 		cell_count(table, node->messages_in + node->messages_out);
-		wp_table_cell(table, key);
+		wp_table_cell(table, shorter);
 		wp_table_cell(table, *node->name ? source : "");
 		wp_table_cell(table, ports);
 	}

@@ -334,6 +334,21 @@ describe_operation(const Text *text, const char *client, const char *node, const
 	return g_strdup_printf("%s%s%s %s %s", what, *what ? "  " : "", from, arrow(text), to);
 }
 
+/* Who calls whom is left out where there is no room for it, or not for all of it. */
+static void
+add_request(const Text *text, WpTable *table, const WpViewOperation *operation)
+{
+	g_autofree char *label = safe(text, operation->label);
+	g_autofree char *what =
+		describe_operation(text, operation->client, operation->node, operation->label);
+	if (!*label)
+		wp_table_cell(table, what);
+	else if (is_narrow(text))
+		wp_table_cell(table, label);
+	else
+		wp_table_cell_or(table, what, label);
+}
+
 static void
 add_operation(const Text *text, WpTable *table, const WpViewOperation *operation,
 	      gboolean has_errors)
@@ -343,10 +358,6 @@ add_operation(const Text *text, WpTable *table, const WpViewOperation *operation
 	g_autofree char *shares =
 		describe_shares(text, operation, text->page->style.width < 130 ? 1 : 2);
 	g_autofree char *self = wp_escape_shorten(shares, narrow ? 18 : 40);
-	g_autofree char *what = narrow && *operation->label
-					? safe(text, operation->label)
-					: describe_operation(text, operation->client,
-							     operation->node, operation->label);
 	wp_table_row(table, WP_TABLE_PLAIN);
 	wp_table_cell(table, wp_format_share(buffer, operation->share));
 	wp_table_cell(table, wp_format_count(buffer, operation->count));
@@ -355,7 +366,7 @@ add_operation(const Text *text, WpTable *table, const WpViewOperation *operation
 	wp_table_cell(table, wp_format_time(buffer, operation->latency.mean_ns));
 	wp_table_cell(table, wp_format_time(buffer, operation->latency.p95_ns));
 	wp_table_cell(table, self);
-	wp_table_cell(table, what);
+	add_request(text, table, operation);
 }
 
 /* How many of N rows a page shows. */
@@ -468,15 +479,6 @@ draw_branch(const Text *text, const WpViewPattern *pattern, guint32 i, GString *
 						     pattern->nodes[at].is_parallel));
 }
 
-/* Why a node has no latency; NULL where it has one. */
-static const char *
-no_latency(const WpViewNode *node)
-{
-	if (node->latency.count)
-		return NULL;
-	return node->n_messages ? "one-way" : "open";
-}
-
 static char *
 describe_node(const Text *text, const WpViewPattern *pattern, guint32 i)
 {
@@ -503,7 +505,7 @@ describe_node(const Text *text, const WpViewPattern *pattern, guint32 i)
 static const char *
 format_cell(const WpColumn *column, const WpViewNode *node, char *buffer)
 {
-	const char *why = strcmp(column->name, "mean") == 0 ? no_latency(node) : NULL;
+	const char *why = strcmp(column->name, "mean") == 0 ? wp_view_no_latency(node) : NULL;
 	return why ? why : wp_column_format(column, node, buffer);
 }
 
@@ -559,15 +561,18 @@ write_pattern(const Text *text, const WpViewPattern *pattern, const WpColumnSet 
 	g_autofree char *title = g_strdup_printf("#%u  %s", pattern->rank, what);
 	g_autofree char *line = wp_escape_shorten(title, style->width);
 	wp_out_printf(text->out, "\n%s%s%s\n", wp_style_bold(style), line, wp_style_off(style));
-	wp_out_printf(text->out, "  %s of the time: %s, mean %s, p95 %s",
-		      wp_format_share(share, pattern->share), requests,
-		      wp_format_time(mean, root->latency.mean_ns),
-		      wp_format_time(p95, root->latency.p95_ns));
+	g_autoptr(GString) words = g_string_new(NULL);
+	g_string_printf(words, "%s of the time: %s, mean %s, p95 %s",
+			wp_format_share(share, pattern->share), requests,
+			wp_format_time(mean, root->latency.mean_ns),
+			wp_format_time(p95, root->latency.p95_ns));
 	if (pattern->errors)
-		wp_out_printf(text->out, ", %s failed", wp_format_count(count, pattern->errors));
+		g_string_append_printf(words, ", %s failed",
+				       wp_format_count(count, pattern->errors));
 	if (pattern->path_odds >= 0 && pattern->path_odds < SURE_PATH)
-		wp_out_printf(text->out, ", %s sure", wp_format_share(share, pattern->path_odds));
-	wp_out_char(text->out, '\n');
+		g_string_append_printf(words, ", %s sure",
+				       wp_format_share(share, pattern->path_odds));
+	wp_text_paragraph(text->page, words->str, 2, text->out);
 	write_slowest(text, pattern);
 	write_tree(text, pattern, columns);
 }
@@ -596,11 +601,12 @@ write_uncertain(const Text *text, const WpViewUncertain *uncertain)
 		return;
 	g_autofree char *requests = count_of(uncertain->count, "request");
 	g_autofree char *patterns = count_of(uncertain->n_patterns, "pattern");
-	wp_out_printf(text->out,
-		      "  ? %s whose path is uncertain (%s, %s of the time): mean %s, p95 %s\n",
-		      requests, patterns, wp_format_share(share, uncertain->share),
-		      wp_format_time(mean, uncertain->latency.mean_ns),
-		      wp_format_time(p95, uncertain->latency.p95_ns));
+	g_autofree char *words = g_strdup_printf(
+		"? %s whose path is uncertain (%s, %s of the time): mean %s, p95 %s", requests,
+		patterns, wp_format_share(share, uncertain->share),
+		wp_format_time(mean, uncertain->latency.mean_ns),
+		wp_format_time(p95, uncertain->latency.p95_ns));
+	wp_text_paragraph(text->page, words, 2, text->out);
 }
 
 /* The merged tree of all requests of an operation, where that is not one of its patterns. */
@@ -620,8 +626,8 @@ write_whole(const Text *text, const WpViewOperation *operation)
 	g_autofree char *line = wp_escape_shorten(title, style->width);
 	wp_out_printf(text->out, "\n%s%s%s\n", wp_style_bold(style), line, wp_style_off(style));
 	wp_out_printf(text->out,
-		      "  %s of the time: %s, mean %s, p95 %s; %s as one tree:\n"
-		      "  calls and self a request, as expected\n",
+		      "  %s of the time: %s, mean %s, p95 %s\n"
+		      "  %s as one tree: calls and self a request, as expected\n",
 		      wp_format_share(share, operation->share), requests,
 		      wp_format_time(mean, operation->latency.mean_ns),
 		      wp_format_time(p95, operation->latency.p95_ns), patterns);
