@@ -19,8 +19,9 @@ struct WpEvidenceHost {
 	const WpHints *hints;      /* NULL = none */
 	const guint32 *bundles;    /* by pair */
 	const guint32 *parents;    /* by pair */
-	const guint32 *first_pair; /* by bundle, n_bundles + 1; from the last on: accidents */
+	const guint32 *first_pair; /* by bundle, n_bundles + 1 */
 	guint32 n_pairs;
+	guint32 n_candidates; /* the first pairs; the others are accidents, of weight 0 */
 };
 
 extern const WpEvidenceKind wp_evidence_connections;

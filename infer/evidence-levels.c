@@ -33,10 +33,14 @@ struct WpLevels {
 	guint8 *levels; /* by pair */
 	guint32 *edges; /* by pair */
 	guint32 n_edges;
+	guint32 *kinds; /* by edge */
+	Counts *all;    /* by edge: every pair, as if wrong */
 	Counts *by_edge;
 	Counts *by_kind;
-	Counts *null;    /* by kind: wrong alone, drawn accidents */
-	double *weights; /* by pair, as learned from */
+	float (*nats)[WP_LEVELS_MAX]
+		     [2]; /* by edge and level: of pairs that are wrong or right for sure */
+	Counts *null;     /* by kind: wrong alone, drawn accidents */
+	double *weights;  /* by pair, as learned from */
 };
 
 static void
@@ -46,6 +50,17 @@ add(Counts *counts, guint level, double right, double wrong)
 	counts->wrong[level] += wrong;
 	counts->n_right += right;
 	counts->n_wrong += wrong;
+}
+
+static void
+add_counts(Counts *counts, const Counts *more)
+{
+	for (guint l = 0; l < WP_LEVELS_MAX; l++) {
+		counts->right[l] += more->right[l];
+		counts->wrong[l] += more->wrong[l];
+	}
+	counts->n_right += more->n_right;
+	counts->n_wrong += more->n_wrong;
 }
 
 /* A parent for each number, spread over all. */
@@ -111,11 +126,18 @@ wp_levels_new(const WpEvidenceHost *host, guint n_levels, WpLevelFunc func, gcon
 		wp_levels_free(levels);
 		return NULL;
 	}
+	levels->kinds = g_new0(guint32, (gsize)levels->n_edges + 1);
+	levels->all = g_new0(Counts, (gsize)levels->n_edges + 1);
+	levels->nats = g_malloc0_n((gsize)levels->n_edges + 1, sizeof levels->nats[0]);
+	for (guint32 i = 0; i < host->n_pairs; i++) {
+		guint32 edge = levels->edges[i];
+		levels->kinds[edge] = host->problem->bundles[host->bundles[i]].kind;
+		add(&levels->all[edge], levels->levels[i], 0, 1);
+	}
 	levels->by_edge = g_new0(Counts, MAX(levels->n_edges, 1));
 	levels->by_kind = g_new0(Counts, MAX(host->problem->n_kinds, 1));
 	levels->null = g_new0(Counts, MAX(host->problem->n_kinds, 1));
 	draw_accidents(levels, func, data);
-	wp_levels_learn(levels, NULL);
 	return levels;
 }
 
@@ -126,6 +148,9 @@ wp_levels_free(WpLevels *levels)
 		return;
 	g_free(levels->levels);
 	g_free(levels->edges);
+	g_free(levels->kinds);
+	g_free(levels->all);
+	g_free(levels->nats);
 	g_free(levels->by_edge);
 	g_free(levels->by_kind);
 	g_free(levels->null);
@@ -162,33 +187,11 @@ guess(WpLevels *levels)
 	for (guint32 b = 0; b < problem->n_bundles; b++)
 		n_bundles[problem->bundles[b].kind] +=
 			levels->host->first_pair[b + 1] > levels->host->first_pair[b];
-	for (guint32 i = 0; i < levels->host->n_pairs; i++) {
-		guint32 kind = problem->bundles[levels->host->bundles[i]].kind;
-		add(&levels->by_kind[kind], levels->levels[i], 0, 1);
-		levels->weights[i] = 0;
-	}
+	memset(levels->weights, 0, levels->host->n_pairs * sizeof levels->weights[0]);
+	for (guint32 e = 0; e < levels->n_edges; e++)
+		add_counts(&levels->by_kind[levels->kinds[e]], &levels->all[e]);
 	for (guint32 k = 0; k < problem->n_kinds; k++)
 		guess_kind(levels, &levels->by_kind[k], &levels->null[k], n_bundles[k]);
-}
-
-void
-wp_levels_learn(WpLevels *levels, const double *weights)
-{
-	const WpNestProblem *problem = levels->host->problem;
-
-	memset(levels->by_edge, 0, levels->n_edges * sizeof levels->by_edge[0]);
-	memset(levels->by_kind, 0, problem->n_kinds * sizeof levels->by_kind[0]);
-	if (!weights) {
-		guess(levels);
-		return;
-	}
-	memcpy(levels->weights, weights, levels->host->n_pairs * sizeof weights[0]);
-	for (guint32 i = 0; i < levels->host->n_pairs; i++) {
-		guint32 kind = problem->bundles[levels->host->bundles[i]].kind;
-		guint level = levels->levels[i];
-		add(&levels->by_edge[levels->edges[i]], level, weights[i], 1 - weights[i]);
-		add(&levels->by_kind[kind], level, weights[i], 1 - weights[i]);
-	}
 }
 
 /* Shares of LEVEL among right and wrong pairs, without a pair that is right with WEIGHT. */
@@ -207,14 +210,12 @@ shares_of(const Counts *counts, guint level, double weight, double shrink, Share
 			 wrong / (MAX(counts->n_wrong - own_wrong, 0) + shrink) };
 }
 
-double
-wp_levels_score(const WpLevels *levels, guint32 pair)
+static double
+nats_of(const WpLevels *levels, guint32 number, guint level, double weight)
 {
 	const WpNestProblem *problem = levels->host->problem;
-	const Counts *kind = &levels->by_kind[problem->bundles[levels->host->bundles[pair]].kind];
-	const Counts *edge = &levels->by_edge[levels->edges[pair]];
-	guint level = levels->levels[pair];
-	double weight = levels->weights[pair];
+	const Counts *kind = &levels->by_kind[levels->kinds[number]];
+	const Counts *edge = &levels->by_edge[number];
 	double pooled = (kind->right[level] + kind->wrong[level] + 1.0 / levels->n_levels) /
 			(kind->n_right + kind->n_wrong + 1);
 	Shares shares = { pooled, pooled };
@@ -224,4 +225,49 @@ wp_levels_score(const WpLevels *levels, guint32 pair)
 		shares = shares_of(edge, level, weight, EDGE_SHRINK, shares);
 	double nats = wp_quick_log(&problem->quick, shares.right / shares.wrong);
 	return CLAMP(nats, -MAX_NATS, MAX_NATS);
+}
+
+/* Where every pair is wrong or right for sure, most are worth the same. */
+static void
+fill_nats(WpLevels *levels)
+{
+	for (guint32 e = 0; e < levels->n_edges; e++)
+		for (guint l = 0; l < levels->n_levels; l++)
+			for (gint w = 0; w < 2; w++)
+				levels->nats[e][l][w] = (float)nats_of(levels, e, l, w);
+}
+
+void
+wp_levels_learn(WpLevels *levels, const double *weights)
+{
+	const WpNestProblem *problem = levels->host->problem;
+
+	memset(levels->by_edge, 0, levels->n_edges * sizeof levels->by_edge[0]);
+	memset(levels->by_kind, 0, problem->n_kinds * sizeof levels->by_kind[0]);
+	if (!weights) {
+		guess(levels);
+		fill_nats(levels);
+		return;
+	}
+	memcpy(levels->by_edge, levels->all, levels->n_edges * sizeof levels->all[0]);
+	for (guint32 i = 0; i < levels->host->n_candidates; i++) {
+		levels->weights[i] = weights[i];
+		if (weights[i] > 0)
+			add(&levels->by_edge[levels->edges[i]], levels->levels[i], weights[i],
+			    -weights[i]);
+	}
+	for (guint32 e = 0; e < levels->n_edges; e++)
+		add_counts(&levels->by_kind[levels->kinds[e]], &levels->by_edge[e]);
+	fill_nats(levels);
+}
+
+double
+wp_levels_score(const WpLevels *levels, guint32 pair)
+{
+	guint level = levels->levels[pair];
+	double weight = levels->weights[pair];
+
+	if (weight == 0 || weight == 1)
+		return (double)levels->nats[levels->edges[pair]][level][weight > 0];
+	return nats_of(levels, levels->edges[pair], level, weight);
 }

@@ -9,13 +9,13 @@
 #define NO_WAY 255
 
 typedef struct {
-	float right; /* sums of weights */
-	float wrong;
+	float right; /* sum of weights */
+	float n;     /* pairs */
 } Value;
 
 typedef struct {
 	double right;
-	double wrong;
+	double n;
 	double worth[WP_VALUES_MAX_WAYS];    /* to all true pairs together */
 	guint8 chosen[WP_VALUES_MAX_GROUPS]; /* way */
 } Edge;
@@ -71,30 +71,6 @@ choose_nothing(WpValues *values)
 		memset(values->of_edges[e].chosen, NO_WAY, WP_VALUES_MAX_GROUPS);
 }
 
-WpValues *
-wp_values_new(const WpEvidenceHost *host, const WpValuesShape *shape, gconstpointer data)
-{
-	if (host->n_pairs > WP_VALUES_MAX_PAIRS)
-		return NULL;
-	WpValues *values = g_new0(WpValues, 1);
-	values->host = host;
-	values->shape = shape;
-	values->n_ways = shape->n_groups * shape->n_ways;
-	g_assert(shape->n_groups <= WP_VALUES_MAX_GROUPS && values->n_ways <= WP_VALUES_MAX_WAYS);
-	values->edges = g_new(guint32, MAX(host->n_pairs, 1));
-	values->weights = g_new0(float, MAX(host->n_pairs, 1));
-	for (guint w = 0; w < values->n_ways; w++)
-		values->numbers[w] = g_new(guint32, MAX(host->n_pairs, 1));
-	values->of_values = g_array_new(FALSE, TRUE, sizeof(Value));
-	if (!number_values(values, data)) {
-		wp_values_free(values);
-		return NULL;
-	}
-	values->of_edges = g_new0(Edge, values->n_edges);
-	choose_nothing(values);
-	return values;
-}
-
 void
 wp_values_free(WpValues *values)
 {
@@ -117,33 +93,101 @@ worth(const WpValues *values, guint32 pair, guint way)
 	if (number == WP_MAP_NONE)
 		return 0;
 	const Value *value = &g_array_index(values->of_values, Value, number);
-	double weight = (double)values->weights[pair];
+	double weight = (double)values->weights[pair], others = 1 - weight;
 	double right = MAX((double)value->right - weight, 0);
-	double wrong = MAX((double)value->wrong - (1 - weight), 0);
+	double wrong = MAX((double)value->n - (double)value->right - others, 0);
 	double of_right = MAX(edge->right - weight, 0);
-	double of_wrong = MAX(edge->wrong - (1 - weight), 1);
+	double of_wrong = MAX(edge->n - edge->right - others, 1);
 	double expected = wrong * of_right / of_wrong;
 	return wp_quick_log(&values->host->problem->quick, (right + PRIOR) / (expected + PRIOR));
+}
+
+/* How many pairs have each value: that stays. */
+static void
+count_pairs(WpValues *values)
+{
+	for (guint32 i = 0; i < values->host->n_pairs; i++) {
+		values->of_edges[values->edges[i]].n++;
+		for (guint w = 0; w < values->n_ways; w++)
+			if (values->numbers[w][i] != WP_MAP_NONE)
+				g_array_index(values->of_values, Value, values->numbers[w][i]).n++;
+	}
+}
+
+/* FALSE where no pair is left with a value. What all pairs of an edge are like tells nothing. */
+static gboolean
+drop_constant(WpValues *values)
+{
+	gboolean speaks = FALSE;
+
+	for (guint w = 0; w < values->n_ways; w++)
+		for (guint32 i = 0; i < values->host->n_pairs; i++) {
+			guint32 *number = &values->numbers[w][i];
+			float n_edge = (float)values->of_edges[values->edges[i]].n;
+			if (*number == WP_MAP_NONE)
+				continue;
+			if (g_array_index(values->of_values, Value, *number).n >= n_edge)
+				*number = WP_MAP_NONE;
+			else
+				speaks = TRUE;
+		}
+	return speaks;
+}
+
+WpValues *
+wp_values_new(const WpEvidenceHost *host, const WpValuesShape *shape, gconstpointer data)
+{
+	if (host->n_pairs > WP_VALUES_MAX_PAIRS)
+		return NULL;
+	WpValues *values = g_new0(WpValues, 1);
+	values->host = host;
+	values->shape = shape;
+	values->n_ways = shape->n_groups * shape->n_ways;
+	g_assert(shape->n_groups <= WP_VALUES_MAX_GROUPS && values->n_ways <= WP_VALUES_MAX_WAYS);
+	values->edges = g_new(guint32, MAX(host->n_pairs, 1));
+	values->weights = g_new0(float, MAX(host->n_pairs, 1));
+	for (guint w = 0; w < values->n_ways; w++)
+		values->numbers[w] = g_new(guint32, MAX(host->n_pairs, 1));
+	values->of_values = g_array_new(FALSE, TRUE, sizeof(Value));
+	gboolean speaks = number_values(values, data);
+	values->of_edges = g_new0(Edge, (gsize)values->n_edges + 1);
+	if (speaks) {
+		count_pairs(values);
+		speaks = drop_constant(values);
+	}
+	choose_nothing(values);
+	if (!speaks)
+		g_clear_pointer(&values, wp_values_free);
+	return values;
+}
+
+/* PAIR is right with WEIGHT. */
+static void
+add_weight(WpValues *values, guint32 pair, double weight)
+{
+	values->of_edges[values->edges[pair]].right += weight;
+	for (guint w = 0; w < values->n_ways; w++) {
+		guint32 number = values->numbers[w][pair];
+		if (number != WP_MAP_NONE)
+			g_array_index(values->of_values, Value, number).right += (float)weight;
+	}
 }
 
 static void
 count(WpValues *values, const double *weights)
 {
-	memset(values->of_values->data, 0, values->of_values->len * sizeof(Value));
-	memset(values->of_edges, 0, values->n_edges * sizeof values->of_edges[0]);
-	for (guint32 i = 0; i < values->host->n_pairs; i++) {
-		Edge *edge = &values->of_edges[values->edges[i]];
+	Value *of_values = (Value *)(void *)values->of_values->data;
+
+	for (guint i = 0; i < values->of_values->len; i++)
+		of_values[i].right = 0;
+	for (guint32 e = 0; e < values->n_edges; e++) {
+		values->of_edges[e].right = 0;
+		memset(values->of_edges[e].worth, 0, sizeof values->of_edges[e].worth);
+	}
+	for (guint32 i = 0; i < values->host->n_candidates; i++) {
 		values->weights[i] = (float)weights[i];
-		edge->right += weights[i];
-		edge->wrong += 1 - weights[i];
-		for (guint w = 0; w < values->n_ways; w++) {
-			guint32 number = values->numbers[w][i];
-			if (number == WP_MAP_NONE)
-				continue;
-			Value *value = &g_array_index(values->of_values, Value, number);
-			value->right += (float)weights[i];
-			value->wrong += (float)(1 - weights[i]);
-		}
+		if (weights[i] > 0)
+			add_weight(values, i, weights[i]);
 	}
 }
 
@@ -172,7 +216,7 @@ wp_values_learn(WpValues *values, const double *weights)
 		return;
 	}
 	count(values, weights);
-	for (guint32 i = 0; i < values->host->n_pairs; i++) {
+	for (guint32 i = 0; i < values->host->n_candidates; i++) {
 		if (weights[i] <= 0)
 			continue;
 		Edge *edge = &values->of_edges[values->edges[i]];

@@ -129,6 +129,7 @@ number_pairs(WpEvidence *evidence)
 		.parents = evidence->parents,
 		.first_pair = evidence->first_pair,
 		.n_pairs = n,
+		.n_candidates = problem->n_candidates,
 	};
 }
 
@@ -194,8 +195,9 @@ odds_of(const WpEvidence *evidence, guint32 pair)
 	return odds;
 }
 
+/* Sets the odds of candidates; FROM_SEVERAL: only where a bundle has more than one. */
 static void
-learn(WpEvidence *evidence, const double *weights)
+learn(WpEvidence *evidence, const double *weights, gboolean from_several)
 {
 	WpNestProblem *problem = evidence->problem;
 
@@ -204,6 +206,8 @@ learn(WpEvidence *evidence, const double *weights)
 			wp_evidence_kinds[k]->learn(evidence->states[k], weights);
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		const WpNestBundle *bundle = &problem->bundles[b];
+		if (from_several && bundle->n_candidates == 1)
+			continue;
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
 			WpNestCandidate *candidate =
 				&problem->candidates[bundle->first_candidate + i];
@@ -215,14 +219,14 @@ learn(WpEvidence *evidence, const double *weights)
 void
 wp_evidence_restart(WpEvidence *evidence)
 {
-	learn(evidence, NULL);
+	learn(evidence, NULL, FALSE);
 }
 
 void
 wp_evidence_weigh(WpEvidence *evidence, const double *weights)
 {
 	spread_weights(evidence, weights);
-	learn(evidence, evidence->weights);
+	learn(evidence, evidence->weights, TRUE);
 }
 
 guint32
