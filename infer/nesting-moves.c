@@ -161,6 +161,7 @@ set_children(Search *search, guint32 number, const List *list, double score)
 		memcpy(parent->children, list->children, list->n * sizeof list->children[0]);
 	parent->n = list->n;
 	parent->score = score;
+	parent->model = search->model;
 	if (search->fifo)
 		wp_nest_fifo_update(search->fifo, number);
 	search->changed[number] = search->clock;
@@ -177,6 +178,19 @@ wp_nest_make_move(Search *search, Move *move)
 	prepare(search, move);
 	set_children(search, move->from, &search->of_from, move->score_from);
 	set_children(search, move->to, &search->of_to, move->score_to);
+}
+
+double
+wp_nest_score(Search *search, guint32 number)
+{
+	WpNestParent *parent = &search->problem->parents[number];
+
+	if (parent->model != search->model) {
+		parent->score =
+			wp_timelines_score(search->timelines, number, parent->children, parent->n);
+		parent->model = search->model;
+	}
+	return parent->score;
 }
 
 /* What is left behind by a bundle that goes is the same wherever it goes. */
@@ -199,14 +213,13 @@ score_of_from(Search *search, const Move *move)
 static void
 consider(Search *search, Move *move, Best *best)
 {
-	const WpNestParent *parents = search->problem->parents;
 	if (!prepare(search, move))
 		return;
 	move->score_from = score_of_from(search, move);
 	move->score_to = wp_timelines_score(search->timelines, move->to, search->of_to.children,
 					    search->of_to.n);
-	move->gain = move->score_from + move->score_to - parents[move->from].score -
-		     parents[move->to].score + move->odds;
+	move->gain = move->score_from + move->score_to - wp_nest_score(search, move->from) -
+		     wp_nest_score(search, move->to) + move->odds;
 	if (search->fifo) {
 		const WpNestFamily families[2] = {
 			{ move->from, search->of_from.children, search->of_from.n },

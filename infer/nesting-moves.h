@@ -73,7 +73,7 @@ typedef struct {
 	guint32 *ambiguous; /* bundles with more than one candidate */
 	guint32 n_ambiguous;
 	guint32 clock;          /* moves made */
-	guint32 model;          /* how often was learned */
+	guint32 model;          /* how often something new was learned */
 	guint32 *changed;       /* by parent: clock */
 	WpNestMemory *memories; /* by candidate */
 	WpNestLeft left;
@@ -83,8 +83,9 @@ typedef struct {
 	WpNestFifo *fifo;     /* NULL: the host is not known to work in order */
 	guint32 first_parent; /* what is learned and scored: a window while first answers are tried */
 	guint32 end_parent;
-	guint8 *is_open; /* by parent: some bundle might come or go; NULL: any */
-	gboolean knows;  /* timelines were learned from the truth and stay */
+	guint32 first_candidate; /* likewise what is tried */
+	guint32 end_candidate;
+	gboolean knows; /* timelines were learned from the truth and stay */
 } WpNestSearch;
 
 /* The best move of a bundle: with noise the one to make, without it the one to remember. */
@@ -95,6 +96,9 @@ typedef struct {
 
 /* Adds to BEST any move of bundle NUMBER that takes it to parent TO. */
 void wp_nest_try_parent(WpNestSearch *search, guint32 number, guint32 to, WpNestBest *best);
+
+/* What PARENT scores with the children that it has. */
+double wp_nest_score(WpNestSearch *search, guint32 parent);
 
 void wp_nest_make_move(WpNestSearch *search, WpNestMove *move);
 

@@ -638,13 +638,13 @@ add_child(WpNestParent *parent, guint32 child)
 }
 
 void
-wp_nest_hang_children(WpNestProblem *problem)
+wp_nest_hang_children(WpNestProblem *problem, guint32 first, guint32 end)
 {
-	for (guint32 p = 0; p < problem->n_parents; p++)
+	for (guint32 p = first; p < end; p++)
 		problem->parents[p].n = 0;
 	for (guint32 i = 0; i < problem->n_children; i++) {
 		guint32 parent = problem->bundles[problem->children[i].bundle].parent;
-		if (parent != WP_NO_PARENT)
+		if (parent >= first && parent < end)
 			add_child(&problem->parents[parent], i);
 	}
 }
@@ -674,7 +674,7 @@ wp_nest_take_truth(WpNestProblem *problem)
 				bundle->parent = parent;
 		}
 	}
-	wp_nest_hang_children(problem);
+	wp_nest_hang_children(problem, 0, problem->n_parents);
 }
 
 /* --- scales --- */

@@ -39,11 +39,11 @@ shuffle(Search *search)
 
 /* --- rounds --- */
 
+/* Forgets what was tried, but what was worse than REACH. */
 static void
 forget(Search *search, double reach)
 {
-	const WpNestProblem *problem = search->problem;
-	for (guint32 i = 0; i < problem->n_candidates; i++)
+	for (guint32 i = search->first_candidate; i < search->end_candidate; i++)
 		if (search->memories[i].gain > (float)-reach)
 			search->memories[i].gain = G_MAXFLOAT;
 }
@@ -51,7 +51,8 @@ forget(Search *search, double reach)
 static void
 learn(Search *search)
 {
-	WpNestProblem *problem = search->problem;
+	const WpNestProblem *problem = search->problem;
+
 	if (!search->knows) {
 		wp_timelines_learn(search->timelines, search->first_parent, search->end_parent);
 		if (problem->evidence)
@@ -59,12 +60,6 @@ learn(Search *search)
 	}
 	search->model++;
 	forget(search, MODEL_REACH);
-	for (guint32 p = search->first_parent; p < search->end_parent; p++) {
-		WpNestParent *parent = &problem->parents[p];
-		if (!search->is_open || search->is_open[p])
-			parent->score = wp_timelines_score(search->timelines, p, parent->children,
-							   parent->n);
-	}
 }
 
 /* FALSE: nothing is to be gained. */
@@ -85,12 +80,14 @@ sweep(Search *search, guint n_sweeps)
 	return ever_moved;
 }
 
-/* A part of the problem: bundles and parents, each from a first one to an end. */
+/* A part of the problem: bundles, with their candidates, and parents, each from a first one to an end. */
 typedef struct {
 	guint32 first_bundle;
 	guint32 end_bundle;
 	guint32 first_parent;
 	guint32 end_parent;
+	guint32 first_candidate;
+	guint32 end_candidate;
 } Window;
 
 /* Searches only bundles of WINDOW that have several candidates, learns from its parents alone. */
@@ -102,26 +99,22 @@ look_at(Search *search, const Window *window)
 	search->n_ambiguous = 0;
 	search->first_parent = window->first_parent;
 	search->end_parent = window->end_parent;
+	search->first_candidate = window->first_candidate;
+	search->end_candidate = window->end_candidate;
 	for (guint32 b = window->first_bundle; b < window->end_bundle; b++)
 		if (problem->bundles[b].n_candidates > 1)
 			search->ambiguous[search->n_ambiguous++] = b;
 }
 
-/* Searches all; of the parents whose children are settled no score is asked for. */
 static void
 look_at_all(Search *search)
 {
 	const WpNestProblem *problem = search->problem;
-	const Window all = { 0, problem->n_bundles, 0, problem->n_parents };
+	const Window all = {
+		0, problem->n_bundles, 0, problem->n_parents, 0, problem->n_candidates
+	};
 
 	look_at(search, &all);
-	search->is_open = g_new0(guint8, MAX(problem->n_parents, 1));
-	for (guint32 i = 0; i < search->n_ambiguous; i++) {
-		const WpNestBundle *bundle = &problem->bundles[search->ambiguous[i]];
-		for (guint32 c = 0; c < bundle->n_candidates; c++)
-			search->is_open[problem->candidates[bundle->first_candidate + c].parent] =
-				TRUE;
-	}
 }
 
 /* --- how sure --- */
@@ -216,47 +209,52 @@ believe(Search *search, WpNestBelief *out_beliefs)
 	}
 	for (guint32 b = 0; b < problem->n_bundles; b++)
 		problem->bundles[b].parent = answer[b];
-	wp_nest_hang_children(problem);
+	wp_nest_hang_children(problem, 0, problem->n_parents);
 }
 
 /* --- the first answer --- */
 
 static double
-total_score(const Search *search)
+total_score(Search *search)
 {
 	double total = 0;
 	for (guint32 p = search->first_parent; p < search->end_parent; p++) {
 		const WpNestParent *parent = &search->problem->parents[p];
-		total += parent->score +
+		total += wp_nest_score(search, p) +
 			 wp_timelines_cost_of_once(search->timelines, parent->children, parent->n);
 	}
 	return total;
 }
 
-/* An answer with the candidates it left. */
+/* The bundles of a window as they were, with their candidates. */
 typedef struct {
 	WpNestBundle *bundles;
 	WpNestCandidate *candidates;
-	guint32 n_candidates;
 } Answer;
 
 static void
-keep_answer(const WpNestProblem *problem, Answer *out)
+keep_answer(const WpNestProblem *problem, const Window *window, Answer *out)
 {
-	out->bundles = g_memdup2(problem->bundles, problem->n_bundles * sizeof(WpNestBundle));
-	out->candidates =
-		g_memdup2(problem->candidates, problem->n_candidates * sizeof(WpNestCandidate));
-	out->n_candidates = problem->n_candidates;
+	gsize n_bundles = window->end_bundle - window->first_bundle;
+	gsize n_candidates = window->end_candidate - window->first_candidate;
+
+	out->bundles = g_memdup2(problem->bundles + window->first_bundle,
+				 n_bundles * sizeof(WpNestBundle));
+	out->candidates = g_memdup2(problem->candidates + window->first_candidate,
+				    n_candidates * sizeof(WpNestCandidate));
 }
 
 static void
-restore_answer(WpNestProblem *problem, const Answer *answer)
+restore_answer(WpNestProblem *problem, const Window *window, const Answer *answer)
 {
-	memcpy(problem->bundles, answer->bundles, problem->n_bundles * sizeof(WpNestBundle));
-	if (answer->n_candidates)
-		memcpy(problem->candidates, answer->candidates,
-		       answer->n_candidates * sizeof(WpNestCandidate));
-	problem->n_candidates = answer->n_candidates;
+	gsize n_bundles = window->end_bundle - window->first_bundle;
+	gsize n_candidates = window->end_candidate - window->first_candidate;
+
+	memcpy(problem->bundles + window->first_bundle, answer->bundles,
+	       n_bundles * sizeof(WpNestBundle));
+	if (n_candidates)
+		memcpy(problem->candidates + window->first_candidate, answer->candidates,
+		       n_candidates * sizeof(WpNestCandidate));
 }
 
 /* Where first answers are compared: some bundles in the middle, and the parents that they might have. */
@@ -264,7 +262,7 @@ static Window
 find_window(const Search *search)
 {
 	const WpNestProblem *problem = search->problem;
-	Window window = { 0, problem->n_bundles, 0, problem->n_parents };
+	Window window = { 0, problem->n_bundles, 0, problem->n_parents, 0, problem->n_candidates };
 	guint32 n_open = 0, skipped = 0;
 
 	for (guint32 b = 0; b < problem->n_bundles; b++)
@@ -286,6 +284,9 @@ find_window(const Search *search)
 		window.end_parent =
 			MAX(window.end_parent, candidates[bundle->n_candidates - 1].parent + 1);
 	}
+	const WpNestBundle *last = &problem->bundles[window.end_bundle - 1];
+	window.first_candidate = problem->bundles[window.first_bundle].first_candidate;
+	window.end_candidate = last->first_candidate + last->n_candidates;
 	return window;
 }
 
@@ -295,7 +296,7 @@ try_answer(Search *search, const Window *window)
 {
 	if (wp_nest_is_stopped(search->problem))
 		return 0;
-	wp_nest_hang_children(search->problem);
+	wp_nest_hang_children(search->problem, window->first_parent, window->end_parent);
 	look_at(search, window);
 	forget(search, G_MAXFLOAT);
 	learn(search);
@@ -337,27 +338,32 @@ static const Way ways[] = { { 6, 1 }, { 6, 2 }, { 1, 1 }, { 0, 1 } };
  * to the one whose timelines are the likeliest is taken.
  */
 static const Way *
-choose_way(Search *search, WpNestStart *start, const Answer *all)
+choose_way(Search *search, WpNestStart *start)
 {
 	WpNestProblem *problem = search->problem;
 	Window window = find_window(search);
 	const Way *best = &ways[0];
 	double best_total = 0;
+	Answer all;
 
 	if (problem->n_candidates <= BUSY_CANDIDATES * problem->n_bundles)
 		return best;
+	wp_nest_start_assign(start, 0, 1, 0, problem->n_bundles); /* outside of the window */
+	keep_answer(problem, &window, &all);
 	for (gsize i = 0; i < G_N_ELEMENTS(ways) && !wp_nest_is_stopped(problem); i++) {
-		restore_answer(problem, all);
+		restore_answer(problem, &window, &all);
 		wp_nest_start_assign(start, ways[i].rounds, ways[i].slack, window.first_bundle,
 				     window.end_bundle);
-		wp_nest_start_drop(start);
+		wp_nest_start_drop(start, window.first_bundle, window.end_bundle);
 		double total = try_answer(search, &window);
 		if (i == 0 || total > best_total) {
 			best_total = total;
 			best = &ways[i];
 		}
 	}
-	restore_answer(problem, all);
+	restore_answer(problem, &window, &all);
+	g_free(all.bundles);
+	g_free(all.candidates);
 	return best;
 }
 
@@ -366,22 +372,18 @@ set_start(Search *search)
 {
 	WpNestProblem *problem = search->problem;
 	WpNestStart *start = wp_nest_start_new(problem);
-	Answer all = { NULL, NULL, 0 };
 
 	search->memories = g_new0(Memory, MAX(problem->n_candidates, 1));
 	if (is_told(search, WP_REFERENCE_LEARNED))
 		learn_from_truth(search, start);
-	keep_answer(problem, &all);
-	const Way *way = choose_way(search, start, &all);
+	const Way *way = choose_way(search, start);
 	wp_nest_start_assign(start, way->rounds, way->slack, 0, problem->n_bundles);
 	if (is_told(search, WP_REFERENCE_STARTED))
 		wp_nest_take_truth(problem);
 	else
-		wp_nest_start_drop(start);
-	wp_nest_hang_children(problem);
+		wp_nest_start_drop(start, 0, problem->n_bundles);
+	wp_nest_hang_children(problem, 0, problem->n_parents);
 	wp_nest_start_free(start);
-	g_free(all.bundles);
-	g_free(all.candidates);
 }
 
 /* Where the answer tells that the host works in order, that is used from now on. */
@@ -437,7 +439,6 @@ wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs)
 	wp_nest_fifo_free(search.fifo);
 	wp_timelines_free(search.timelines);
 	g_free(search.ambiguous);
-	g_free(search.is_open);
 	g_free(search.changed);
 	g_free(search.memories);
 }

@@ -430,14 +430,14 @@ drop_impossible(Start *start)
 
 /* What evidence says before anything is known of the weights. */
 static void
-weigh_by_evidence(Start *start)
+weigh_by_evidence(Start *start, guint32 first, guint32 end)
 {
 	WpNestProblem *problem = start->problem;
 
 	if (!problem->evidence)
 		return;
 	wp_evidence_restart(problem->evidence);
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
+	for (guint32 b = first; b < end; b++) {
 		const WpNestBundle *bundle = &problem->bundles[b];
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
 			guint32 at = bundle->first_candidate + i;
@@ -449,11 +449,11 @@ weigh_by_evidence(Start *start)
 }
 
 static void
-weigh_by_planes(Start *start)
+weigh_by_planes(Start *start, guint32 first, guint32 end)
 {
 	WpNestProblem *problem = start->problem;
 
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
+	for (guint32 b = first; b < end; b++) {
 		const WpNestBundle *bundle = &problem->bundles[b];
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
 			guint32 at = bundle->first_candidate + i;
@@ -462,17 +462,17 @@ weigh_by_planes(Start *start)
 		wp_nest_soft_normalise(start->weights + bundle->first_candidate,
 				       bundle->n_candidates);
 	}
-	weigh_by_evidence(start);
+	weigh_by_evidence(start, first, end);
 }
 
 /* --- the answer --- */
 
 static void
-take_likeliest(Start *start)
+take_likeliest(Start *start, guint32 first, guint32 end)
 {
 	WpNestProblem *problem = start->problem;
 
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
+	for (guint32 b = first; b < end; b++) {
 		WpNestBundle *bundle = &problem->bundles[b];
 		double best = -1;
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
@@ -483,18 +483,17 @@ take_likeliest(Start *start)
 			}
 		}
 	}
-	wp_nest_hang_children(problem);
 }
 
-/* Whether enough bundles of (class, kind) use each mode. (transfer full) */
+/* Whether enough of bundles FIRST to END use each mode, by (class, kind, mode). (transfer full) */
 static guint8 *
-find_used(const Start *start)
+find_used(const Start *start, guint32 first, guint32 end)
 {
 	WpNestProblem *problem = start->problem;
 	g_autofree guint32 *used = g_new0(guint32, MAX(start->n_numbers, 1));
 	guint8 *is_used = g_new(guint8, MAX(start->n_numbers, 1));
 
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
+	for (guint32 b = first; b < end; b++) {
 		const WpNestBundle *bundle = &problem->bundles[b];
 		if (bundle->parent == WP_NO_PARENT)
 			continue;
@@ -525,17 +524,17 @@ best_weight(const Start *start, const WpNestBundle *bundle)
  * beside the best.
  */
 void
-wp_nest_start_drop(WpNestStart *start)
+wp_nest_start_drop(WpNestStart *start, guint32 first, guint32 end)
 {
 	WpNestProblem *problem = start->problem;
-	g_autofree guint8 *is_used = find_used(start);
-	guint32 kept = 0;
+	g_autofree guint8 *is_used = find_used(start, first, end);
+	guint32 kept = first < end ? problem->bundles[first].first_candidate : 0;
 
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
+	for (guint32 b = first; b < end; b++) {
 		WpNestBundle *bundle = &problem->bundles[b];
 		const WpNestCandidate *own = problem->candidates + bundle->first_candidate;
 		gboolean is_inside = wp_nest_has_inside(problem, own, bundle->n_candidates);
-		guint32 first = kept;
+		guint32 own_first = kept;
 		double enough = HOPELESS * best_weight(start, bundle);
 		bundle->n_possible = 0;
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
@@ -549,10 +548,9 @@ wp_nest_start_drop(WpNestStart *start)
 			if (start->weights[bundle->first_candidate + i] >= enough)
 				problem->candidates[kept++] = candidate;
 		}
-		bundle->first_candidate = first;
-		bundle->n_candidates = kept - first;
+		bundle->first_candidate = own_first;
+		bundle->n_candidates = kept - own_first;
 	}
-	problem->n_candidates = kept;
 }
 
 WpNestStart *
@@ -610,9 +608,9 @@ wp_nest_start_free(WpNestStart *start)
 void
 wp_nest_start_assign(WpNestStart *start, guint rounds, double slack, guint32 first, guint32 end)
 {
-	weigh_by_planes(start);
+	weigh_by_planes(start, first, end);
 	wp_nest_soft_assign(start->soft, rounds, slack, first, end);
-	take_likeliest(start);
+	take_likeliest(start, first, end);
 }
 
 void

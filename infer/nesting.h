@@ -51,7 +51,8 @@ typedef struct {
 	guint32 n;
 	guint32 n_allocated;
 	gboolean waits; /* a long poll: encloses much that it has not caused */
-	double score;   /* log likelihood of its timeline */
+	double score;   /* log likelihood of its timeline, of the model that it was asked of */
+	guint32 model;  /* 0: none yet */
 } WpNestParent;
 
 /*
@@ -166,8 +167,8 @@ WpNestProblem *wp_nest_problem_new(const WpResolved *resolved, const WpNestHost 
 				   const WpNestOptions *options);
 void wp_nest_problem_free(WpNestProblem *problem);
 
-/* Sets the children of each parent from the parents of the bundles. */
-void wp_nest_hang_children(WpNestProblem *problem);
+/* Sets the children of parents FIRST to END from the parents of the bundles. */
+void wp_nest_hang_children(WpNestProblem *problem, guint32 first, guint32 end);
 
 /* Where BUNDLE would lie to PARENT. */
 WpNestMode wp_nest_mode(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 parent);
@@ -217,14 +218,14 @@ void wp_nest_start_free(WpNestStart *start);
 void wp_nest_start_know(WpNestStart *start);
 
 /*
- * Sets the parent of each bundle that has candidates, after ROUNDS of soft assignment of bundles FIRST to
- * END with so much SLACK (nesting-soft.h).
+ * Of bundles FIRST to END, sets the parent of each that has candidates, after ROUNDS of soft assignment with so
+ * much SLACK (nesting-soft.h). Parents do not get them as children yet.
  */
 void wp_nest_start_assign(WpNestStart *start, guint rounds, double slack, guint32 first,
 			  guint32 end);
 
-/* Drops candidates in modes that the present answer does not use, and the hopeless. */
-void wp_nest_start_drop(WpNestStart *start);
+/* Of bundles FIRST to END, drops candidates in modes that the present answer does not use, and the hopeless. */
+void wp_nest_start_drop(WpNestStart *start, guint32 first, guint32 end);
 
 /* Of the answer: probability of the bundle's parent (-1: not known), and the next best (WP_NO_PARENT: none). */
 typedef struct {

@@ -73,8 +73,10 @@ struct WpTimelines {
 	gint32 *totals;   /* of events, by (class, x) */
 	GArray *plans;    /* PlanNode; the first are the classes */
 	Counted *counted; /* by parent */
-	double flat;      /* log density of a gap never learned */
-	guint32 *once;    /* types of which there are as many calls as parents */
+	guint32 first;    /* these are counted: from FIRST to END */
+	guint32 end;
+	double flat;   /* log density of a gap never learned */
+	guint32 *once; /* types of which there are as many calls as parents */
 	guint32 n_once;
 	gint32 *n_exact;   /* of these: counted parents with just one */
 	double *once_nats; /* of these: cost of a missing or another one */
@@ -530,11 +532,12 @@ fit_slot(WpTimelines *timelines, Slot *slot)
 gboolean
 wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end)
 {
-	const WpNestProblem *problem = timelines->problem;
 	gboolean has_changed = FALSE;
 
-	for (guint32 p = 0; p < problem->n_parents; p++)
+	for (guint32 p = MIN(first, timelines->first); p < MAX(end, timelines->end); p++)
 		has_changed |= recount(timelines, p, p >= first && p < end);
+	timelines->first = first;
+	timelines->end = end;
 	if (!has_changed)
 		return FALSE;
 	fit_once(timelines);
