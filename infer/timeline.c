@@ -13,6 +13,7 @@
 #define ONCE_NATS      4.0  /* cost of a missing or a second call that each request makes once */
 #define ONCE_SHARE     0.5  /* of the parents, or more, make just one: the rest are mistakes */
 #define ONCE_TOLERANCE 0.002
+#define FEW_TYPES      4         /* are counted one after the other */
 #define MAX_DENSE      (1 << 22) /* cells of the dense table of slots */
 #define NO_NODE        G_MAXUINT32
 
@@ -48,6 +49,9 @@ typedef struct {
 	guint32 y;
 	guint32 child;   /* the first; NO_NODE: none */
 	guint32 sibling; /* the next; NO_NODE: none */
+	guint32 version; /* of what was learned, when LOG was set */
+	guint32 cell;    /* ... for an event after this (class, x) */
+	double log;      /* of its probability after the calls before it */
 } PlanNode;
 
 typedef struct {
@@ -75,8 +79,9 @@ struct WpTimelines {
 	Counted *counted; /* by parent */
 	guint32 first;    /* these are counted: from FIRST to END */
 	guint32 end;
-	double flat;   /* log density of a gap never learned */
-	guint32 *once; /* types of which there are as many calls as parents */
+	guint32 version; /* how often something new was learned */
+	double flat;     /* log density of a gap never learned */
+	guint32 *once;   /* types of which there are as many calls as parents */
 	guint32 n_once;
 	gint32 *n_exact;   /* of these: counted parents with just one */
 	double *once_nats; /* of these: cost of a missing or another one */
@@ -162,7 +167,7 @@ make_node(WpTimelines *timelines, guint32 node, guint32 y)
 	guint32 found = find_node(timelines, node, y), number = timelines->plans->len;
 	if (found != NO_NODE)
 		return found;
-	PlanNode fresh = { 0, y, NO_NODE, NO_NODE };
+	PlanNode fresh = { .y = y, .child = NO_NODE, .sibling = NO_NODE };
 	g_array_append_val(timelines->plans, fresh);
 	/* The last of its siblings: what is usual was there first, and is found first. */
 	guint32 *next = &get_node(timelines, node)->child;
@@ -220,7 +225,7 @@ wp_timelines_new(const WpNestProblem *problem)
 	timelines->totals = g_new0(gint32, MAX((gsize)problem->n_classes * timelines->n_x, 1));
 	timelines->plans = g_array_new(FALSE, FALSE, sizeof(PlanNode));
 	for (guint32 c = 0; c < problem->n_classes; c++) {
-		PlanNode node = { 0, 0, NO_NODE, NO_NODE };
+		PlanNode node = { .child = NO_NODE, .sibling = NO_NODE };
 		g_array_append_val(timelines->plans, node);
 	}
 	timelines->counted = g_new0(Counted, MAX(problem->n_parents, 1));
@@ -308,21 +313,38 @@ backoff_of(gint32 n, gint32 total)
 	return (others(n) + EVENT_BACKOFF) / (others(total) + EVENT_BACKOFF * N_EVENTS);
 }
 
+/* Log probability of event Y, SLOT, after the calls so far; goes on to it. */
+static inline double
+log_of_event(Walk *walk, guint32 y, const Slot *slot)
+{
+	const WpTimelines *timelines = walk->timelines;
+	const WpQuickLog *quick = &timelines->problem->quick;
+	guint32 cell = walk->class * timelines->n_x + walk->last;
+	guint32 before = walk->node, next = find_node(timelines, before, y);
+	PlanNode *node = next == NO_NODE ? NULL : get_node(timelines, next);
+
+	walk->node = next;
+	if (node && node->version == timelines->version && node->cell == cell)
+		return node->log;
+	double backoff = slot ? slot->backoff : backoff_of(0, timelines->totals[cell]);
+	double n = node ? others(node->n) : 0;
+	double of = before == NO_NODE ? 0 : others(get_node(timelines, before)->n);
+	double log = wp_quick_log(quick, (n + PLAN_BACKOFF * backoff) / (of + PLAN_BACKOFF));
+	if (node) {
+		node->version = timelines->version;
+		node->cell = cell;
+		node->log = log;
+	}
+	return log;
+}
+
 static inline void
 score_event(Walk *walk, guint32 y, gint64 gap_ns)
 {
 	const WpTimelines *timelines = walk->timelines;
-	const WpQuickLog *quick = &timelines->problem->quick;
 	const Slot *slot = find_slot(timelines, walk->class, walk->last, y);
-	double backoff =
-		slot ? slot->backoff
-		     : backoff_of(0, timelines->totals[walk->class * timelines->n_x + walk->last]);
-	guint32 next = find_node(timelines, walk->node, y);
-	double n = next == NO_NODE ? 0 : others(get_node(timelines, next)->n);
-	double of = walk->node == NO_NODE ? 0 : others(get_node(timelines, walk->node)->n);
 
-	walk->node = next;
-	walk->score += wp_quick_log(quick, (n + PLAN_BACKOFF * backoff) / (of + PLAN_BACKOFF));
+	walk->score += log_of_event(walk, y, slot);
 	if (y == Y_STOP)
 		return;
 	if (!slot)
@@ -540,6 +562,7 @@ wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end)
 	timelines->end = end;
 	if (!has_changed)
 		return FALSE;
+	timelines->version++;
 	fit_once(timelines);
 	for (guint i = 0; i < timelines->slots->len; i++) {
 		Slot *slot = get_slot(timelines, i);
@@ -550,19 +573,31 @@ wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end)
 	return TRUE;
 }
 
+static double
+cost_of_types(const WpTimelines *timelines, guint32 number, double n)
+{
+	return timelines->once_nats[number] * ABS(n - 1);
+}
+
 double
 wp_timelines_cost_of_once(WpTimelines *timelines, const guint32 *children, guint32 n)
 {
+	const WpNestChild *all = timelines->problem->children;
 	double cost = 0;
 
-	if (!timelines->n_once)
-		return 0;
-	count_types(timelines, children, n, 1);
-	for (guint32 i = 0; i < timelines->n_once; i++) {
-		double more = (double)timelines->counts[timelines->once[i]] - 1;
-		cost += timelines->once_nats[i] * ABS(more);
+	if (timelines->n_once > FEW_TYPES) {
+		count_types(timelines, children, n, 1);
+		for (guint32 i = 0; i < timelines->n_once; i++)
+			cost += cost_of_types(timelines, i, timelines->counts[timelines->once[i]]);
+		count_types(timelines, children, n, -1);
+		return cost;
 	}
-	count_types(timelines, children, n, -1);
+	for (guint32 i = 0; i < timelines->n_once; i++) {
+		guint32 n_own = 0;
+		for (guint32 k = 0; k < n; k++)
+			n_own += all[children[k]].type == timelines->once[i];
+		cost += cost_of_types(timelines, i, n_own);
+	}
 	return cost;
 }
 
