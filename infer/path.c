@@ -48,10 +48,11 @@ hash_form(const Form *form, const guint32 *children)
 	return hash;
 }
 
+/* NULL without children: where no form has any, the pool has no memory to point into. */
 static const guint32 *
 form_children(const Builder *builder, const Form *form)
 {
-	return (const guint32 *)(const void *)builder->pool->data + form->first;
+	return form->n_children ? &g_array_index(builder->pool, guint32, form->first) : NULL;
 }
 
 /* The slot of a form equal to FORM, or where it would be. */

@@ -161,6 +161,25 @@ START_TEST(depth_is_no_danger)
 }
 END_TEST
 
+/* Many calls that make none themselves, and of which no two are alike. */
+START_TEST(no_children_at_all)
+{
+	enum {
+		N = 5000
+	};
+	g_autoptr(WpSpans) spans = g_new0(WpSpans, 1);
+	g_autoptr(WpLinks) links = wp_links_new(N);
+
+	spans->n = N;
+	spans->spans = g_new0(WpSpan, N);
+	for (guint32 i = 0; i < N; i++)
+		spans->spans[i] = (WpSpan){ .callee = i, .call_ns = i, .return_ns = i + 1 };
+	g_autoptr(WpPaths) paths = wp_paths_new(spans, links, NULL, NULL);
+	ck_assert_uint_eq(paths->n_forms, N);
+	ck_assert_uint_eq(paths->n_roots, N);
+}
+END_TEST
+
 /* A cycle that slipped through: its spans are on no path, the rest is. */
 START_TEST(cycles_are_not_followed)
 {
@@ -175,4 +194,4 @@ START_TEST(cycles_are_not_followed)
 END_TEST
 
 WP_SUITE("path", there_and_back, equal_paths_have_one_form, self_time_is_what_no_child_covers,
-	 what_is_on_a_path, depth_is_no_danger, cycles_are_not_followed)
+	 what_is_on_a_path, depth_is_no_danger, no_children_at_all, cycles_are_not_followed)
