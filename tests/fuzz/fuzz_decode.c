@@ -7,6 +7,9 @@
  * what: 0, 1 bytes of client, server; 2, 3 a hole of LENGTH in client, server; 4, 5 FIN; 6 a pause of
  * LENGTH milliseconds; 7 reset. Flags: 1 UDP, 2 mid-stream, 4 the wrong side is called client, 8 each
  * step byte by byte. The same conversation is what tests/support/decode-run.c writes as seeds.
+ *
+ * With WP_FUZZ_DECODER=NAME all inputs that the fuzzer makes are for that decoder, so that each can be
+ * given time of its own.
  */
 #include <stdint.h>
 #include <string.h>
@@ -14,6 +17,8 @@
 #include "capture/stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size); /* libFuzzer's */
 
 typedef struct {
 	WpRecordSink base;
@@ -137,4 +142,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	run_conversation(&shared, data, size);
 	wp_order_flush(order, NULL);
 	return 0;
+}
+
+size_t
+LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	const char *name = g_getenv("WP_FUZZ_DECODER");
+	size = LLVMFuzzerMutate(data, size, max_size);
+	for (uint8_t i = 0; name && size && wp_decoders[i]; i++)
+		if (strcmp(wp_decoders[i]->name, name) == 0)
+			data[0] = i;
+	return size;
 }

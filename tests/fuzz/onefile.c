@@ -9,6 +9,14 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+
+/* What a target's own mutator would call; nothing is mutated here. */
+size_t
+LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size)
+{
+	return size;
+}
 
 static gboolean
 run_file(const char *path)
