@@ -398,7 +398,7 @@ statement_begins(WpBytes body, guint32 length)
 	guint8 first = wp_bytes_u8(&body);
 	if (body.failed)
 		return WP_DECODE_MORE;
-	return text + 4 <= length && text > 0 &&
+	return length >= 4 && text <= length - 4 && text > 0 &&
 			       (g_ascii_isalpha(first) || g_ascii_isspace(first) || first == '/' ||
 				first == '-')
 		       ? WP_DECODE_OK

@@ -84,6 +84,11 @@ static const WpByteRow rows[] = {
 	  "R3 [9,9] cql 25 SELECT t (a) ok\n"
 	  "returns-orphan 1\n"
 	  "resyncs 1\n" },
+	{ "a statement longer than can be is none",
+	  { "C b:4 b:0 h:1 b:7 w:6 w:0xfffffffe 'ab'", "S b:0x84 b:0 h:1 b:8 (w w:1 )" },
+	  "C1 [1,1] unknown 15\n"
+	  "R1 [2,2] unknown 13 unknown\n"
+	  "flows-undecoded 1\n" },
 };
 
 START_TEST(conversations)
