@@ -168,6 +168,8 @@ advance(WpSource *source, Input *input)
 	WpSourceResult result = input->format->next(input->state, &input->frame, &error);
 
 	input->frame.tap = tap;
+	input->frame.time_ns =
+		CLAMP(input->frame.time_ns, WP_SOURCE_EARLIEST_NS, WP_SOURCE_LATEST_NS);
 	if (result == WP_SOURCE_CUT)
 		source->n_cut++;
 	if (error && source->failure)

@@ -11,9 +11,16 @@
 #include "capture/input.h"
 #include "capture/sink.h"
 
+/*
+ * Times beyond are taken for these. pcap's 32 bits of seconds, to 2106, fit, and what comes a little
+ * before 1970 by a wrong clock; twice the distance of any two still fits into int64 ns.
+ */
+#define WP_SOURCE_EARLIEST_NS (G_GINT64_CONSTANT(-300000000) * 1000000000)
+#define WP_SOURCE_LATEST_NS   (G_GINT64_CONSTANT(4294967296) * 1000000000 - 1)
+
 /* One packet as it was on the wire. DATA is valid until the next call for the same source. */
 typedef struct {
-	gint64 time_ns;
+	gint64 time_ns; /* WP_SOURCE_EARLIEST_NS .. WP_SOURCE_LATEST_NS */
 	const guint8 *data;
 	guint32 captured;  /* bytes in DATA */
 	guint32 length;    /* bytes on the wire; >= captured */

@@ -18,7 +18,7 @@
 
 #define WP_TRACE_MAX_NODES   (1024 * 1024) /* of a file: more is no system but a mistaken column */
 #define WP_TRACE_MAX_STRINGS (1u << 30)    /* half of what WpStrings can number */
-#define WP_TRACE_MAX_SECONDS 9223372035    /* the last whole second of int64 ns, less one */
+#define WP_TRACE_MAX_SECONDS 4611686017 /* from 0: the distance of two times fits into int64 ns */
 
 typedef struct WpTraceFormat WpTraceFormat;
 

@@ -156,6 +156,7 @@ START_TEST(bad_lines)
 		{ "1.2.3\tCALL\ta\tb\t1", "the time is no number of seconds" },
 		{ "\tCALL\ta\tb\t1", "the time is no number of seconds" },
 		{ "99999999999\tCALL\ta\tb\t1", "the time is no number of seconds" },
+		{ "-4611686018\tCALL\ta\tb\t1", "the time is no number of seconds" },
 		{ "1\tCALLED\ta\tb\t1", "the kind is not CALL, RETURN or MESSAGE" },
 		{ "1\tCALL\t\tb\t1", "a node has no name" },
 		{ "1\tCALL\ta", "time, kind, sender or receiver is missing" },
