@@ -5,7 +5,8 @@
  *
  * what: 1 = the server sends, 2 = UDP, 4 and 8 = which client port, 16 = seq counts 64 KiB, 32 = ack
  * counts 64 KiB, 64 = half the payload is captured, 128 = time counts seconds, else 4 ms. flags are
- * those of TCP. seq and ack are relative to what the two sides have sent so far.
+ * those of TCP, but for 32 and 64: the packet claims 64 KiB, 256 times as many bytes as it has. seq and
+ * ack are relative to what the two sides have sent so far.
  *
  * The first flow's segments also go to a reassembly of their own, whose deliveries must be without
  * jumps, and which must hold nothing in the end.
@@ -110,11 +111,13 @@ typedef struct {
 } Sender;
 
 static WpSegment
-segment_of(Sender *sender, const uint8_t *data, size_t size, guint *out_flow, guint *out_side)
+segment_of(Sender *sender, const uint8_t *data, size_t size, guint *out_flow, guint *out_side,
+	   size_t *out_taken)
 {
 	guint what = data[0], flow = what >> 2 & 3, side = what & 1;
 	gint32 seq = (gint16)(data[2] | data[3] << 8), ack = (gint16)(data[4] | data[5] << 8);
-	guint32 length = (guint32)MIN(data[6], size - HEADER);
+	guint32 there = (guint32)MIN(data[6], size - HEADER);
+	guint32 length = there << (data[1] & 32 ? 16 : 0) << (data[1] & 64 ? 8 : 0);
 	WpEndpoint client = { { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1 },
 			      (guint16)(40000 + flow) };
 	WpEndpoint server = { { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 2 }, 80 };
@@ -126,7 +129,7 @@ segment_of(Sender *sender, const uint8_t *data, size_t size, guint *out_flow, gu
 		.src = side ? server : client,
 		.dst = side ? client : server,
 		.payload = data + HEADER,
-		.captured = what & 64 ? length / 2 : length,
+		.captured = what & 64 ? there / 2 : there,
 		.length = length,
 		.seq = sender->sent[flow][side] + (guint32)(seq * (what & 16 ? 65536 : 1)),
 		.ack = sender->sent[flow][!side] + (guint32)(ack * (what & 32 ? 65536 : 1)),
@@ -138,6 +141,7 @@ segment_of(Sender *sender, const uint8_t *data, size_t size, guint *out_flow, gu
 		sender->sent[flow][side] =
 			segment.seq + length +
 			!!(segment.flags & (WP_TCP_SYN | WP_TCP_FIN)); /* what should come next */
+	*out_taken = HEADER + there;
 	*out_flow = flow;
 	*out_side = side;
 	return segment;
@@ -150,11 +154,12 @@ run_segments(WpFlows *flows, Checked *checked, const uint8_t *data, size_t size)
 
 	for (size_t at = 0; at + HEADER <= size;) {
 		guint flow, side;
-		WpSegment segment = segment_of(&sender, data + at, size - at, &flow, &side);
+		size_t taken;
+		WpSegment segment = segment_of(&sender, data + at, size - at, &flow, &side, &taken);
 		wp_flows_add(flows, &segment);
 		if (flow == 0 && !segment.is_udp)
 			check_segment(checked, side, &segment);
-		at += HEADER + segment.length;
+		at += taken;
 	}
 }
 
