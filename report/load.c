@@ -424,7 +424,10 @@ absolute(const WpTimeOption *time, gint64 start_ns)
 		return WP_NO_TIME;
 	if (!time->is_offset)
 		return time->ns;
-	return start_ns == WP_NO_TIME ? WP_NO_TIME : start_ns + time->ns;
+	if (start_ns == WP_NO_TIME)
+		return WP_NO_TIME;
+	/* An offset, which is never negative, may be as long as all times are. */
+	return start_ns > G_MAXINT64 - time->ns ? G_MAXINT64 : start_ns + time->ns;
 }
 
 static gboolean
