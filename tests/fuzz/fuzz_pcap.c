@@ -1,12 +1,14 @@
 /*
  * A capture file through source and packet layer. Whatever it holds: lengths fit together, and every
- * byte that is handed out is there.
+ * byte that is handed out is there. Then the same file through all of capture, with the times and the
+ * lengths that no real one has.
  */
 #define _GNU_SOURCE /* memfd_create */
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "capture/capture.h"
 #include "capture/packet.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -43,6 +45,18 @@ run_source(WpSource *source)
 	wp_source_kernel_drops(source);
 }
 
+static void
+run_capture(const char *path)
+{
+	static const WpRecordSinkOps no_ops = { 0 };
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	WpRecordSink sink = { &no_ops };
+	WpCaptureOptions options;
+
+	wp_capture_options_init(&options);
+	wp_capture_run(&path, 1, &options, nodes, &sink, NULL, NULL);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -53,6 +67,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		g_autoptr(WpSource) source = wp_source_open(path, 0, NULL);
 		if (source)
 			run_source(source);
+		run_capture(path);
 	}
 	close(fd);
 	return 0;
