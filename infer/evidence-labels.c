@@ -49,24 +49,6 @@ begin(const WpEvidenceHost *host)
 	return wp_levels_new(host, N_LEVELS, level_of, host);
 }
 
-static void
-learn(gpointer data, const double *weights)
-{
-	wp_levels_learn(data, weights);
-}
-
-static double
-score(gpointer data, guint32 pair)
-{
-	return wp_levels_score(data, pair);
-}
-
-static void
-end(gpointer data)
-{
-	wp_levels_free(data);
-}
-
 const WpEvidenceKind wp_evidence_labels = {
 	.name = "labels",
 	.summary = "a label or path that comes out as it came in",
@@ -74,7 +56,7 @@ const WpEvidenceKind wp_evidence_labels = {
 	.tells_first = TRUE,
 	.word = WP_EVIDENCE_LABELS,
 	.begin = begin,
-	.learn = learn,
-	.score = score,
-	.end = end,
+	.learn = wp_levels_learn,
+	.score = wp_levels_score,
+	.end = wp_levels_free,
 };

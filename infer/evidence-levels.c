@@ -142,8 +142,9 @@ wp_levels_new(const WpEvidenceHost *host, guint n_levels, WpLevelFunc func, gcon
 }
 
 void
-wp_levels_free(WpLevels *levels)
+wp_levels_free(gpointer data)
 {
+	WpLevels *levels = data;
 	if (!levels)
 		return;
 	g_free(levels->levels);
@@ -238,8 +239,9 @@ fill_nats(WpLevels *levels)
 }
 
 void
-wp_levels_learn(WpLevels *levels, const double *weights)
+wp_levels_learn(gpointer data, const double *weights)
 {
+	WpLevels *levels = data;
 	const WpNestProblem *problem = levels->host->problem;
 
 	memset(levels->by_edge, 0, levels->n_edges * sizeof levels->by_edge[0]);
@@ -262,8 +264,9 @@ wp_levels_learn(WpLevels *levels, const double *weights)
 }
 
 double
-wp_levels_score(const WpLevels *levels, guint32 pair)
+wp_levels_score(gpointer data, guint32 pair)
 {
+	const WpLevels *levels = data;
 	guint level = levels->levels[pair];
 	double weight = levels->weights[pair];
 

@@ -17,7 +17,7 @@
 
 typedef struct WpLevels WpLevels;
 
-/* The level of any bundle and parent. */
+/* The level of any bundle and parent; asked for in wp_levels_new() alone. */
 typedef guint (*WpLevelFunc)(gconstpointer data, guint32 bundle, guint32 parent);
 
 /*
@@ -26,10 +26,10 @@ typedef guint (*WpLevelFunc)(gconstpointer data, guint32 bundle, guint32 parent)
  */
 WpLevels *wp_levels_new(const WpEvidenceHost *host, guint n_levels, WpLevelFunc func,
 			gconstpointer data);
-void wp_levels_free(WpLevels *levels);
 
-/* As WpEvidenceKind's. */
-void wp_levels_learn(WpLevels *levels, const double *weights);
-double wp_levels_score(const WpLevels *levels, guint32 pair);
+/* The other functions of a WpEvidenceKind whose begin() gives a WpLevels. */
+void wp_levels_learn(gpointer levels, const double *weights);
+double wp_levels_score(gpointer levels, guint32 pair);
+void wp_levels_free(gpointer levels);
 
 #endif

@@ -13,6 +13,10 @@
 
 #define BINS_AN_OCTAVE 8
 
+/* Nats and true pairs: sizes that go together by chance are worth less, or are seen too seldom to tell. */
+#define MIN_WORTH 0.03
+#define MIN_PAIRS 8
+
 /* Of calls and of replies. */
 enum {
 	WAY_DIFFERENCE,
@@ -78,10 +82,9 @@ set_values(const WpEvidenceHost *host, guint64 in, guint64 out, guint64 *out_val
 }
 
 static void
-set_sizes(gconstpointer data, guint32 bundle, guint32 parent,
+set_sizes(const WpEvidenceHost *host, guint32 bundle, guint32 parent,
 	  guint64 out_values[WP_VALUES_MAX_WAYS])
 {
-	const WpEvidenceHost *host = data;
 	Sizes in = sizes_of_bundle(host, bundle), out = { 0, 0 };
 
 	add_span(host, host->problem->parents[parent].span, &out);
@@ -92,26 +95,8 @@ set_sizes(gconstpointer data, guint32 bundle, guint32 parent,
 static gpointer
 begin(const WpEvidenceHost *host)
 {
-	static const WpValuesShape shape = { 2, N_WAYS, 0.03, 8, set_sizes };
-	return wp_values_new(host, &shape, host);
-}
-
-static void
-learn(gpointer data, const double *weights)
-{
-	wp_values_learn(data, weights);
-}
-
-static double
-score(gpointer data, guint32 pair)
-{
-	return wp_values_score(data, pair);
-}
-
-static void
-end(gpointer data)
-{
-	wp_values_free(data);
+	static const WpValuesShape shape = { 2, N_WAYS, MIN_WORTH, MIN_PAIRS, set_sizes };
+	return wp_values_new(host, &shape);
 }
 
 const WpEvidenceKind wp_evidence_sizes = {
@@ -120,7 +105,7 @@ const WpEvidenceKind wp_evidence_sizes = {
 	.is_default = TRUE,
 	.word = WP_EVIDENCE_SIZES,
 	.begin = begin,
-	.learn = learn,
-	.score = score,
-	.end = end,
+	.learn = wp_values_learn,
+	.score = wp_values_score,
+	.end = wp_values_free,
 };

@@ -19,10 +19,9 @@ flow_of(const WpEvidenceHost *host, guint32 span)
 }
 
 static void
-set_flows(gconstpointer data, guint32 number, guint32 parent,
+set_flows(const WpEvidenceHost *host, guint32 number, guint32 parent,
 	  guint64 out_values[WP_VALUES_MAX_WAYS])
 {
-	const WpEvidenceHost *host = data;
 	const WpNestProblem *problem = host->problem;
 	const WpNestBundle *bundle = &problem->bundles[number];
 	guint32 span = problem->children[problem->bundle_children[bundle->first]].span;
@@ -36,25 +35,7 @@ static gpointer
 begin(const WpEvidenceHost *host)
 {
 	static const WpValuesShape shape = { 1, 1, MIN_WORTH, MIN_PAIRS, set_flows };
-	return wp_values_new(host, &shape, host);
-}
-
-static void
-learn(gpointer data, const double *weights)
-{
-	wp_values_learn(data, weights);
-}
-
-static double
-score(gpointer data, guint32 pair)
-{
-	return wp_values_score(data, pair);
-}
-
-static void
-end(gpointer data)
-{
-	wp_values_free(data);
+	return wp_values_new(host, &shape);
 }
 
 const WpEvidenceKind wp_evidence_sticky = {
@@ -63,7 +44,7 @@ const WpEvidenceKind wp_evidence_sticky = {
 	.is_default = TRUE,
 	.word = WP_EVIDENCE_STICKY,
 	.begin = begin,
-	.learn = learn,
-	.score = score,
-	.end = end,
+	.learn = wp_values_learn,
+	.score = wp_values_score,
+	.end = wp_values_free,
 };

@@ -34,7 +34,6 @@ typedef struct {
 	Set *parents;
 	Set *bundles;
 	float *bits; /* by number: rareness */
-	WpLevels *levels;
 } Tokens;
 
 static int
@@ -141,37 +140,27 @@ level_of(gconstpointer data, guint32 bundle, guint32 parent)
 	return (guint)MIN(ceil(bits / BITS_A_LEVEL), N_LEVELS - 1);
 }
 
-static void
-end(gpointer data)
-{
-	Tokens *self = data;
-	wp_map_free(self->known);
-	g_array_unref(self->counts);
-	g_array_unref(self->numbers);
-	g_free(self->parents);
-	g_free(self->bundles);
-	g_free(self->bits);
-	wp_levels_free(self->levels);
-	g_free(self);
-}
-
-static gpointer
+/* Only the levels stay. */
+static WpLevels *
 begin_either(const WpEvidenceHost *host, gboolean of_ids)
 {
-	Tokens *self = g_new0(Tokens, 1);
+	g_autoptr(WpMap) known = wp_map_new();
+	g_autoptr(GArray) counts = g_array_new(FALSE, TRUE, sizeof(guint32));
+	g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(guint32));
+	g_autofree Set *parents = g_new0(Set, MAX(host->problem->n_parents, 1));
+	g_autofree Set *bundles = g_new0(Set, MAX(host->problem->n_bundles, 1));
+	Tokens tokens = { .host = host,
+			  .of_ids = of_ids,
+			  .known = known,
+			  .counts = counts,
+			  .numbers = numbers,
+			  .parents = parents,
+			  .bundles = bundles };
 
-	self->host = host;
-	self->of_ids = of_ids;
-	self->known = wp_map_new();
-	self->counts = g_array_new(FALSE, TRUE, sizeof(guint32));
-	self->numbers = g_array_new(FALSE, FALSE, sizeof(guint32));
-	self->parents = g_new0(Set, MAX(host->problem->n_parents, 1));
-	self->bundles = g_new0(Set, MAX(host->problem->n_bundles, 1));
-	find_tokens(self);
-	self->levels = wp_levels_new(host, N_LEVELS, level_of, self);
-	if (!self->levels)
-		g_clear_pointer(&self, end);
-	return self;
+	find_tokens(&tokens);
+	WpLevels *levels = wp_levels_new(host, N_LEVELS, level_of, &tokens);
+	g_free(tokens.bits);
+	return levels;
 }
 
 static gpointer
@@ -186,18 +175,6 @@ begin_ids(const WpEvidenceHost *host)
 	return begin_either(host, TRUE);
 }
 
-static void
-learn(gpointer data, const double *weights)
-{
-	wp_levels_learn(((Tokens *)data)->levels, weights);
-}
-
-static double
-score(gpointer data, guint32 pair)
-{
-	return wp_levels_score(((Tokens *)data)->levels, pair);
-}
-
 const WpEvidenceKind wp_evidence_tokens = {
 	.name = "tokens",
 	.summary = "values that parent and child both carry (hashes of rare-looking words)",
@@ -205,9 +182,9 @@ const WpEvidenceKind wp_evidence_tokens = {
 	.tells_first = TRUE,
 	.word = WP_EVIDENCE_TOKENS,
 	.begin = begin_tokens,
-	.learn = learn,
-	.score = score,
-	.end = end,
+	.learn = wp_levels_learn,
+	.score = wp_levels_score,
+	.end = wp_levels_free,
 };
 
 const WpEvidenceKind wp_evidence_ids = {
@@ -217,7 +194,7 @@ const WpEvidenceKind wp_evidence_ids = {
 	.tells_first = TRUE,
 	.word = WP_EVIDENCE_IDS,
 	.begin = begin_ids,
-	.learn = learn,
-	.score = score,
-	.end = end,
+	.learn = wp_levels_learn,
+	.score = wp_levels_score,
+	.end = wp_levels_free,
 };

@@ -34,7 +34,7 @@ struct WpValues {
 
 /* FALSE where no pair has a value. */
 static gboolean
-number_values(WpValues *values, gconstpointer data)
+number_values(WpValues *values)
 {
 	const WpEvidenceHost *host = values->host;
 	const WpNestProblem *problem = host->problem;
@@ -48,7 +48,7 @@ number_values(WpValues *values, gconstpointer data)
 		guint32 edge = wp_map_number(edges, wp_map_key(class, kind));
 		guint64 found[WP_VALUES_MAX_WAYS];
 		values->edges[i] = edge;
-		values->shape->func(data, host->bundles[i], host->parents[i], found);
+		values->shape->func(host, host->bundles[i], host->parents[i], found);
 		for (guint w = 0; w < values->n_ways; w++) {
 			guint32 key = edge * WP_VALUES_MAX_WAYS + w;
 			values->numbers[w][i] =
@@ -72,8 +72,9 @@ choose_nothing(WpValues *values)
 }
 
 void
-wp_values_free(WpValues *values)
+wp_values_free(gpointer data)
 {
+	WpValues *values = data;
 	if (!values)
 		return;
 	g_free(values->edges);
@@ -135,7 +136,7 @@ drop_constant(WpValues *values)
 }
 
 WpValues *
-wp_values_new(const WpEvidenceHost *host, const WpValuesShape *shape, gconstpointer data)
+wp_values_new(const WpEvidenceHost *host, const WpValuesShape *shape)
 {
 	if (host->n_pairs > WP_VALUES_MAX_PAIRS)
 		return NULL;
@@ -149,7 +150,7 @@ wp_values_new(const WpEvidenceHost *host, const WpValuesShape *shape, gconstpoin
 	for (guint w = 0; w < values->n_ways; w++)
 		values->numbers[w] = g_new(guint32, MAX(host->n_pairs, 1));
 	values->of_values = g_array_new(FALSE, TRUE, sizeof(Value));
-	gboolean speaks = number_values(values, data);
+	gboolean speaks = number_values(values);
 	values->of_edges = g_new0(Edge, (gsize)values->n_edges + 1);
 	if (speaks) {
 		count_pairs(values);
@@ -209,8 +210,9 @@ choose(const WpValuesShape *shape, Edge *edge)
 }
 
 void
-wp_values_learn(WpValues *values, const double *weights)
+wp_values_learn(gpointer data, const double *weights)
 {
+	WpValues *values = data;
 	if (!weights) {
 		choose_nothing(values);
 		return;
@@ -228,8 +230,9 @@ wp_values_learn(WpValues *values, const double *weights)
 }
 
 double
-wp_values_score(const WpValues *values, guint32 pair)
+wp_values_score(gpointer data, guint32 pair)
 {
+	const WpValues *values = data;
 	const Edge *edge = &values->of_edges[values->edges[pair]];
 	double nats = 0;
 	for (guint group = 0; group < values->shape->n_groups; group++)

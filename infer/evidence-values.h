@@ -26,7 +26,7 @@
 #define WP_NO_VALUE G_MAXUINT64
 
 /* Sets the value of a pair in each way. */
-typedef void (*WpValueFunc)(gconstpointer data, guint32 bundle, guint32 parent,
+typedef void (*WpValueFunc)(const WpEvidenceHost *host, guint32 bundle, guint32 parent,
 			    guint64 out_values[WP_VALUES_MAX_WAYS]);
 
 typedef struct {
@@ -39,12 +39,12 @@ typedef struct {
 
 typedef struct WpValues WpValues;
 
-/* (transfer full) NULL where no pair has a value, or there are too many. SHAPE is borrowed, DATA for the call alone. */
-WpValues *wp_values_new(const WpEvidenceHost *host, const WpValuesShape *shape, gconstpointer data);
-void wp_values_free(WpValues *values);
+/* (transfer full) NULL where no pair has a value, or there are too many. SHAPE is borrowed. */
+WpValues *wp_values_new(const WpEvidenceHost *host, const WpValuesShape *shape);
 
-/* As WpEvidenceKind's. */
-void wp_values_learn(WpValues *values, const double *weights);
-double wp_values_score(const WpValues *values, guint32 pair);
+/* The other functions of a WpEvidenceKind whose begin() gives a WpValues. */
+void wp_values_learn(gpointer values, const double *weights);
+double wp_values_score(gpointer values, guint32 pair);
+void wp_values_free(gpointer values);
 
 #endif
