@@ -5,6 +5,7 @@
 #include "infer/operation.h"
 
 #include "infer/map.h"
+#include "infer/path.h"
 
 typedef struct {
 	const guint32 *node_ranks;
@@ -47,12 +48,6 @@ add_pattern(Builder *builder, WpPattern *pattern)
 }
 
 static int
-compare_ranks(const guint32 *ranks, guint32 a, guint32 b)
-{
-	return (ranks[a] > ranks[b]) - (ranks[a] < ranks[b]);
-}
-
-static int
 compare_drafts(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const Builder *builder = data;
@@ -64,10 +59,10 @@ compare_drafts(gconstpointer a, gconstpointer b, gpointer data)
 		return left->total_ns > right->total_ns ? -1 : 1;
 	if (left->count != right->count)
 		return left->count > right->count ? -1 : 1;
-	int order = compare_ranks(builder->node_ranks, left->client, right->client);
+	int order = wp_path_compare(builder->node_ranks, left->client, right->client);
 	if (order == 0)
-		order = compare_ranks(builder->node_ranks, left->node, right->node);
-	return order ? order : compare_ranks(builder->label_ranks, left->label, right->label);
+		order = wp_path_compare(builder->node_ranks, left->node, right->node);
+	return order ? order : wp_path_compare(builder->label_ranks, left->label, right->label);
 }
 
 /* Moves the drafts into SET in order. */

@@ -116,12 +116,6 @@ compare_numbers(guint32 a, guint32 b)
 	return a < b ? -1 : a > b;
 }
 
-static int
-compare_ranks(const guint32 *ranks, guint32 a, guint32 b)
-{
-	return ranks ? compare_numbers(ranks[a], ranks[b]) : compare_numbers(a, b);
-}
-
 static void
 push_pair(GArray *pairs, guint32 left, guint32 right)
 {
@@ -147,9 +141,9 @@ compare_forms(const Builder *builder, guint32 left, guint32 right)
 		const Form *a = &g_array_index(builder->forms, Form, pair >> 32);
 		const Form *b = &g_array_index(builder->forms, Form, pair & G_MAXUINT32);
 		g_array_set_size(pairs, pairs->len - 1);
-		order = compare_ranks(builder->node_ranks, a->node, b->node);
+		order = wp_path_compare(builder->node_ranks, a->node, b->node);
 		if (order == 0)
-			order = compare_ranks(builder->label_ranks, a->label, b->label);
+			order = wp_path_compare(builder->label_ranks, a->label, b->label);
 		if (order == 0)
 			order = compare_numbers(a->n_children, b->n_children);
 		for (guint32 i = a->n_children; order == 0 && i-- > 0;)
@@ -166,10 +160,10 @@ compare_siblings(gconstpointer a, gconstpointer b, gpointer data)
 	const Builder *builder = data;
 	guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
 	const WpSpan *left = &builder->spans->spans[i], *right = &builder->spans->spans[j];
-	int order = compare_ranks(builder->node_ranks, left->callee, right->callee);
+	int order = wp_path_compare(builder->node_ranks, left->callee, right->callee);
 
 	if (order == 0)
-		order = compare_ranks(builder->label_ranks, left->label, right->label);
+		order = wp_path_compare(builder->label_ranks, left->label, right->label);
 	if (order == 0)
 		order = compare_forms(builder, builder->paths->forms[i], builder->paths->forms[j]);
 	return order ? order : compare_numbers(i, j);
@@ -251,9 +245,9 @@ collect_roots(WpPaths *paths, const WpLinks *links)
 	paths->roots = g_renew(guint32, paths->roots, paths->n_roots + 1);
 }
 
-/* (transfer full) The spans on paths, breadth first from the roots. A cycle is never reached. */
+/* A cycle is never reached. */
 static guint32 *
-order_by_depth(WpPaths *paths)
+order_by_depth(const WpPaths *paths, guint32 *out_n)
 {
 	guint32 *order = g_new(guint32, paths->n + 1), n = paths->n_roots;
 
@@ -261,15 +255,22 @@ order_by_depth(WpPaths *paths)
 	for (guint32 i = 0; i < n; i++)
 		for (guint32 k = paths->child_at[order[i]]; k < paths->child_at[order[i] + 1]; k++)
 			order[n++] = paths->children[k];
-	paths->n_on_paths = n;
+	*out_n = n;
 	return order;
+}
+
+guint32 *
+wp_paths_by_depth(const WpPaths *paths)
+{
+	guint32 n;
+	return order_by_depth(paths, &n);
 }
 
 static void
 build_forms(Builder *builder)
 {
 	WpPaths *paths = builder->paths;
-	g_autofree guint32 *order = order_by_depth(paths);
+	g_autofree guint32 *order = order_by_depth(paths, &paths->n_on_paths);
 	g_autoptr(GArray) scratch = g_array_new(FALSE, FALSE, sizeof(guint32));
 
 	for (guint32 i = paths->n_on_paths; i-- > 0;) {

@@ -47,6 +47,20 @@ WpPaths *wp_paths_new(const WpSpans *spans, const WpLinks *links, const guint32 
 		      const guint32 *label_ranks);
 void wp_paths_free(WpPaths *paths);
 
+/* (transfer full) The spans on paths, n_on_paths of them: roots first, parents before their children. */
+guint32 *wp_paths_by_depth(const WpPaths *paths);
+
+/* Order of two nodes or labels: < 0, 0, > 0. RANKS as above. */
+static inline int
+wp_path_compare(const guint32 *ranks, guint32 a, guint32 b)
+{
+	if (ranks) {
+		a = ranks[a];
+		b = ranks[b];
+	}
+	return a < b ? -1 : a > b;
+}
+
 /* A text and the number that it stands for. */
 typedef struct {
 	const char *text;

@@ -129,13 +129,6 @@ record_bytes(const Builder *builder, guint32 record)
 	return builder->records[record].bytes;
 }
 
-static gboolean
-is_error(const WpSpan *span)
-{
-	return span->status == WP_STATUS_ERROR || span->status == WP_STATUS_RESET ||
-	       span->status == WP_STATUS_TIMEOUT;
-}
-
 /* Adds one span to its place in the pattern; PARENT is NULL for the root. */
 static void
 draft_add(Draft *draft, const Builder *builder, guint32 place, guint32 number, const WpSpan *parent)
@@ -153,7 +146,7 @@ draft_add(Draft *draft, const Builder *builder, guint32 place, guint32 number, c
 		wp_delay_add(node->call_delay, span->call_ns - parent->call_ns);
 	node->n_messages += span->kind == WP_KIND_MESSAGE;
 	node->n_parallel += builder->paths->overlaps[number];
-	node->errors += is_error(span);
+	node->errors += wp_span_is_error(span);
 	node->bytes_call += record_bytes(builder, span->call_record);
 	node->bytes_return += record_bytes(builder, span->return_record);
 	if (probability >= 0) {
@@ -253,26 +246,20 @@ draft_finish(Draft *draft, const Builder *builder)
 	g_clear_pointer(&draft->n_waits, g_free);
 }
 
-static int
-compare_ranks(const guint32 *ranks, guint32 a, guint32 b)
-{
-	return (ranks[a] > ranks[b]) - (ranks[a] < ranks[b]);
-}
-
 /* Order of two different patterns by their trees: client, then nodes in pre-order. */
 static int
 compare_trees(const WpPattern *left, const WpPattern *right, const Builder *builder)
 {
 	guint32 n = MIN(left->n_nodes, right->n_nodes);
-	int order = compare_ranks(builder->node_ranks, left->client, right->client);
+	int order = wp_path_compare(builder->node_ranks, left->client, right->client);
 
 	for (guint32 i = 0; order == 0 && i < n; i++) {
 		const WpPatternNode *a = &left->nodes[i], *b = &right->nodes[i];
 		order = a->depth < b->depth ? 1 : a->depth > b->depth ? -1 : 0;
 		if (order == 0)
-			order = compare_ranks(builder->node_ranks, a->node, b->node);
+			order = wp_path_compare(builder->node_ranks, a->node, b->node);
 		if (order == 0)
-			order = compare_ranks(builder->label_ranks, a->label, b->label);
+			order = wp_path_compare(builder->label_ranks, a->label, b->label);
 	}
 	return order ? order : (left->n_nodes > right->n_nodes) - (left->n_nodes < right->n_nodes);
 }

@@ -137,6 +137,7 @@ balance(Builder *builder, guint32 span)
 		get_share(builder, span, i)->weight /= sum;
 }
 
+/* OPERATION: of a root. */
 static void
 share_out(Builder *builder, guint32 span, guint32 operation)
 {
@@ -158,13 +159,6 @@ share_out(Builder *builder, guint32 span, guint32 operation)
 
 /* --- sums --- */
 
-static gboolean
-is_error(const WpSpan *span)
-{
-	return span->status == WP_STATUS_ERROR || span->status == WP_STATUS_RESET ||
-	       span->status == WP_STATUS_TIMEOUT;
-}
-
 static void
 add_span(Builder *builder, guint32 number)
 {
@@ -179,7 +173,7 @@ add_span(Builder *builder, guint32 number)
 		WpPlace *place = &draft->place;
 		place->calls += share->weight;
 		place->messages += span->kind == WP_KIND_MESSAGE ? share->weight : 0;
-		place->errors += is_error(span) ? share->weight : 0;
+		place->errors += wp_span_is_error(span) ? share->weight : 0;
 		place->latency_ns += share->weight * latency;
 		place->self_ns += share->weight * self;
 		place->delay_ns += share->weight * share->delay_ns;
@@ -188,15 +182,14 @@ add_span(Builder *builder, guint32 number)
 	}
 }
 
-/* Breadth first from the roots, so that parents come first. */
+/* Parents come before their children. */
 static void
 walk(Builder *builder)
 {
 	const WpPaths *paths = builder->paths;
 	const WpPatternSet *set = builder->set;
 	g_autoptr(WpMap) roots = wp_map_new(), by_root = wp_map_new();
-	g_autofree guint32 *order = g_new(guint32, (gsize)paths->n + 1);
-	guint32 n = 0;
+	g_autofree guint32 *order = wp_paths_by_depth(paths);
 
 	for (guint32 i = 0; i < set->n_operations; i++) {
 		const WpOperation *operation = &set->operations[i];
@@ -206,27 +199,16 @@ walk(Builder *builder)
 	for (guint32 i = 0; i < paths->n_roots; i++) {
 		const WpSpan *span = &builder->spans[paths->roots[i]];
 		guint32 root = wp_map_number(roots, wp_map_key(span->caller, span->callee));
-		order[n++] = paths->roots[i];
 		share_out(builder, paths->roots[i],
 			  wp_map_find(by_root, wp_map_key(root, span->label)));
 	}
-	for (guint32 i = 0; i < n; i++)
-		for (guint32 k = paths->child_at[order[i]]; k < paths->child_at[order[i] + 1];
-		     k++) {
-			order[n++] = paths->children[k];
-			share_out(builder, paths->children[k], 0);
-		}
-	for (guint32 i = 0; i < n; i++)
+	for (guint32 i = paths->n_roots; i < paths->n_on_paths; i++)
+		share_out(builder, order[i], 0);
+	for (guint32 i = 0; i < paths->n_on_paths; i++)
 		add_span(builder, order[i]);
 }
 
 /* --- order --- */
-
-static int
-compare_ranks(const guint32 *ranks, guint32 a, guint32 b)
-{
-	return (ranks[a] > ranks[b]) - (ranks[a] < ranks[b]);
-}
 
 /* By parent, roots last; siblings by their mean delay, then by name. */
 static int
@@ -242,8 +224,8 @@ compare_drafts(gconstpointer a, gconstpointer b, gpointer data)
 		return x->parent < y->parent ? -1 : 1;
 	if (delay_x != delay_y)
 		return delay_x < delay_y ? -1 : 1;
-	int order = compare_ranks(builder->node_ranks, x->node, y->node);
-	return order ? order : compare_ranks(builder->label_ranks, x->label, y->label);
+	int order = wp_path_compare(builder->node_ranks, x->node, y->node);
+	return order ? order : wp_path_compare(builder->label_ranks, x->label, y->label);
 }
 
 /* Puts DRAFT and all below it behind the places of its operation. CHILD_AT: as in WpPaths, of ORDER. */
@@ -302,8 +284,8 @@ compare_nodes(gconstpointer a, gconstpointer b, gpointer data)
 
 	if (left->self_ns != right->self_ns)
 		return left->self_ns > right->self_ns ? -1 : 1;
-	int order = compare_ranks(builder->node_ranks, left->node, right->node);
-	return order ? order : compare_ranks(builder->label_ranks, left->label, right->label);
+	int order = wp_path_compare(builder->node_ranks, left->node, right->node);
+	return order ? order : wp_path_compare(builder->label_ranks, left->label, right->label);
 }
 
 /* Sums the places of OPERATION by node and label. */

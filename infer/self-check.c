@@ -18,26 +18,18 @@ typedef struct {
 	WpRandom64 random;
 } Draw;
 
-/* Breadth first, so that parents come first. */
 static void
 find_roots(Draw *draw)
 {
 	const WpPaths *paths = draw->paths;
-	g_autofree guint32 *order = g_new(guint32, (gsize)paths->n + 1);
-	guint32 n = 0;
+	g_autofree guint32 *order = wp_paths_by_depth(paths);
 
 	for (guint32 i = 0; i < paths->n; i++)
 		draw->root_of[i] = WP_NO_SPAN;
-	for (guint32 i = 0; i < paths->n_roots; i++) {
-		order[n++] = paths->roots[i];
-		draw->root_of[paths->roots[i]] = paths->roots[i];
+	for (guint32 i = 0; i < paths->n_on_paths; i++) {
+		guint32 span = order[i], parent = draw->links->links[span].parent;
+		draw->root_of[span] = i < paths->n_roots ? span : draw->root_of[parent];
 	}
-	for (guint32 i = 0; i < n; i++)
-		for (guint32 k = paths->child_at[order[i]]; k < paths->child_at[order[i] + 1];
-		     k++) {
-			draw->root_of[paths->children[k]] = draw->root_of[order[i]];
-			order[n++] = paths->children[k];
-		}
 }
 
 /* Deals the requests of each path among their arrivals: the shift of every root. */
@@ -74,7 +66,7 @@ deal(Draw *draw)
 
 /* Calls move with their request; what is on no path with the first call on its connection that is. */
 static void
-spread_shifts(Draw *draw, WpMap *shift_of_flow)
+spread_shifts(Draw *draw, WpMap *span_of_flow)
 {
 	const WpRecord *records = wp_trace_records(draw->trace);
 
@@ -82,7 +74,7 @@ spread_shifts(Draw *draw, WpMap *shift_of_flow)
 		if (draw->root_of[i] == WP_NO_SPAN)
 			continue;
 		draw->shift_ns[i] = draw->shift_ns[draw->root_of[i]];
-		wp_map_at(shift_of_flow, records[draw->spans->spans[i].call_record].flow, i);
+		wp_map_at(span_of_flow, records[draw->spans->spans[i].call_record].flow, i);
 	}
 }
 

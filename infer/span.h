@@ -52,6 +52,13 @@ wp_span_is_paired(const WpSpan *span)
 	return span->kind == WP_KIND_CALL && span->return_ns != WP_NO_TIME;
 }
 
+static inline gboolean
+wp_span_is_error(const WpSpan *span)
+{
+	return span->status == WP_STATUS_ERROR || span->status == WP_STATUS_RESET ||
+	       span->status == WP_STATUS_TIMEOUT;
+}
+
 /* The end of the span, or its call where it has no return. */
 static inline gint64
 wp_span_end_ns(const WpSpan *span)
