@@ -210,14 +210,15 @@ wp_stream_emit(WpStream *stream, WpMessage *message)
 	}
 	if (message->is_open) {
 		WpDirection from = message->from;
-		if (message->kind != WP_KIND_RETURN)
-			wp_stream_pair_before(stream, from, message);
-		if (message->kind == WP_KIND_RETURN)
+		if (message->kind == WP_KIND_RETURN) {
 			emit_return(stream, from, message);
-		else if (message->kind == WP_KIND_CALL && !message->no_return)
-			emit_call(stream, from, message);
-		else
-			emit_one_way(stream, from, message);
+		} else {
+			wp_stream_pair_before(stream, from, message);
+			if (message->kind == WP_KIND_CALL && !message->no_return)
+				emit_call(stream, from, message);
+			else
+				emit_one_way(stream, from, message);
+		}
 		stream->has_emitted[from] = TRUE;
 		stream->n_emitted++;
 	}

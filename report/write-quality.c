@@ -1,11 +1,16 @@
-/* The parts "How the calls add up" and "Capture quality" of text pages: what was counted, worst first, and what the
- * input says of itself. */
+/*
+ * The parts "How the calls add up" and "Capture quality" of text pages: what was counted, worst first, and
+ * what the input says of itself.
+ */
 #include <string.h>
 
 #include "report/escape.h"
 #include "report/format.h"
 #include "report/table.h"
 #include "report/write-text.h"
+
+/* Columns that the marks, the count and the end of the list take. */
+#define BESIDE_WORDS 26
 
 /* "holes in TCP flows  [10.0.0.1 > 10.0.0.2 12, ...]", with as many pairs as find room. */
 static char *
@@ -20,8 +25,8 @@ describe_pairs(const WpPage *page, const WpViewCounter *counter)
 		g_autofree char *to = wp_escape_terminal(pair->receiver, page->style.utf8);
 		g_autofree char *text = g_strdup_printf("%s%s > %s %s", i ? ", " : "  [", from, to,
 							wp_format_count(count, pair->count));
-		if (i &&
-		    wp_escape_width(words->str) + wp_escape_width(text) + 26 > page->style.width)
+		gsize width = wp_escape_width(words->str) + wp_escape_width(text);
+		if (i && width + BESIDE_WORDS > page->style.width)
 			break;
 		g_string_append(words, text);
 	}
