@@ -261,9 +261,11 @@ gather_traces(Judge *judge)
 		trace->n_calls++;
 		trace->parallelism = MAX(trace->parallelism, judge->parallelisms[i]);
 		trace->call_wrong |= is_wrong;
-		if (has_parent(&matched->rows[i]) && is_wrong) {
+		/* A request that was not found has no links that could be wrong. */
+		if (has_parent(&matched->rows[i]) ? is_wrong : judge->judgements[i] == MISSING) {
 			trace->link_wrong = TRUE;
-			trace->link_wrong_in_scope |= caller != 0 && caller != WP_MAP_NONE;
+			trace->link_wrong_in_scope |= !has_parent(&matched->rows[i]) ||
+						      (caller != 0 && caller != WP_MAP_NONE);
 		}
 	}
 	return traces;

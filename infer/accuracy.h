@@ -64,7 +64,7 @@ typedef struct {
 	guint64 n_links;        /* true calls that have a parent */
 	guint64 n_links_right;  /* ... found, and under that parent (missing = wrong) */
 	guint64 n_traces;       /* true traces (roots) */
-	guint64 n_traces_right; /* ... of which every call with a parent is under the right one */
+	guint64 n_traces_right; /* ... found, and every call with a parent is under the right one */
 	guint64 n_traces_scope; /* ... the same, minding calls of nodes with one caller class only */
 	guint64 n_traces_exact; /* ... whose tree is the same: all found, all right, nothing added */
 } WpAccuracyRow;

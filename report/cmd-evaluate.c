@@ -14,6 +14,9 @@
 /* Enough of a file to tell a CSV of calls. */
 #define HEAD_BYTES 4096
 
+/* Of the true calls; where fewer are found that is hardly due to loss. */
+#define MIN_FOUND 0.05
+
 typedef struct {
 	WpLoadOptions load;
 	WpAnalysisOptions analysis;
@@ -267,6 +270,19 @@ write_page(const WpInvocation *invocation, const EvaluateOptions *options,
 	return wp_out_close(out, error);
 }
 
+/* The truth of another capture judges nothing. */
+static void
+warn_of_strangers(const WpInvocation *invocation, const WpAccuracy *accuracy)
+{
+	const WpAccuracyRow *all = &accuracy->all;
+	if ((double)all->n_found >= MIN_FOUND * (double)all->n_calls)
+		return;
+	wp_warn(invocation,
+		"%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " true calls were found: is this "
+		"the truth of this capture?",
+		all->n_found, all->n_calls);
+}
+
 static int
 run(WpInvocation *invocation, gpointer data, GError **error)
 {
@@ -293,6 +309,7 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	if (!find_calls(invocation, options, truth, &inferred, &status, error))
 		return -1;
 	g_autoptr(WpAccuracy) accuracy = measure(options, truth, inferred.found);
+	warn_of_strangers(invocation, accuracy);
 	return write_page(invocation, options, accuracy, &inferred, error) ? status : -1;
 }
 
