@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "infer/pattern.h"
+#include "infer/text-file.h"
 
 /* 146 years from 1970, as for spans: the difference of two is a gint64. */
 #define TIME_MAX (((gint64)1 << 62) - 1)
@@ -162,9 +163,7 @@ wp_csv_open(const char *path, const char *what, GError **error)
 	errno = 0;
 	csv->file = gzopen(path, "rb");
 	if (!csv->file) {
-		g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_OPEN,
-			    "cannot read %s from %s: %s", what, path,
-			    g_strerror(errno ? errno : ENOMEM));
+		wp_text_file_fail(path, what, errno ? errno : ENOMEM, error);
 		return NULL;
 	}
 	gzbuffer(csv->file, 1 << 16);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "infer/pattern.h"
+#include "infer/text-file.h"
 
 #define WANTED "wanted CALLER -> CALLED yes|no PROBABILITY"
 
@@ -221,21 +222,9 @@ wp_hints_parse(const char *text, const char *path, GError **error)
 WpHints *
 wp_hints_read(const char *path, GError **error)
 {
-	g_autoptr(GError) reason = NULL;
-	g_autofree char *text = NULL;
-	gsize length = 0;
-	if (!g_file_get_contents(path, &text, &length, &reason)) {
-		g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_OPEN,
-			    "cannot read hints from %s: %s", path,
-			    strrchr(reason->message, ':') + 2);
+	g_autofree char *text = wp_text_file_read(path, "hints", WP_HINTS_MAX_BYTES, error);
+	if (!text)
 		return NULL;
-	}
-	if (length > WP_HINTS_MAX_BYTES || memchr(text, '\0', length)) {
-		g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_FORMAT,
-			    "cannot read hints from %s: %s", path,
-			    length > WP_HINTS_MAX_BYTES ? "it is too long" : "it is no text");
-		return NULL;
-	}
 	return wp_hints_parse(text, path, error);
 }
 

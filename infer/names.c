@@ -8,6 +8,7 @@
 #include "capture/record.h"
 #include "infer/names-private.h"
 #include "infer/pattern.h"
+#include "infer/text-file.h"
 
 #define MAX_NAME    253 /* of a DNS name, RFC 1035 section 2.3.4 */
 #define MAX_ADDRESS 80  /* an IPv6 address with brackets, prefix, scope and port fits */
@@ -256,22 +257,9 @@ wp_names_parse(const char *text, const char *path, GError **error)
 WpNames *
 wp_names_read(const char *path, GError **error)
 {
-	g_autofree char *text = NULL;
-	g_autoptr(GError) problem = NULL;
-	gsize length = 0;
-
-	if (!g_file_get_contents(path, &text, &length, &problem)) {
-		g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_OPEN,
-			    "cannot read names from %s: %s", path,
-			    strrchr(problem->message, ':') + 2);
+	g_autofree char *text = wp_text_file_read(path, "names", WP_NAMES_MAX_BYTES, error);
+	if (!text)
 		return NULL;
-	}
-	if (length > WP_NAMES_MAX_BYTES || memchr(text, '\0', length)) {
-		g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_FORMAT,
-			    "cannot read names from %s: this is no text of at most %d MiB", path,
-			    WP_NAMES_MAX_BYTES >> 20);
-		return NULL;
-	}
 	return wp_names_parse(text, path, error);
 }
 

@@ -26,9 +26,10 @@
 GQuark wp_infer_error_quark(void);
 
 typedef enum {
-	WP_INFER_ERROR_FORMAT, /* a names, truth or hints file that makes no sense: exit 65 */
-	WP_INFER_ERROR_OPEN,   /* ... that cannot be opened: exit 66 */
-	WP_INFER_ERROR_OPTION  /* exit 2 */
+	WP_INFER_ERROR_FORMAT,     /* a names, truth or hints file that makes no sense: exit 65 */
+	WP_INFER_ERROR_OPEN,       /* ... that cannot be opened: exit 66 */
+	WP_INFER_ERROR_PERMISSION, /* ... that may not be: exit 77 */
+	WP_INFER_ERROR_OPTION      /* exit 2 */
 } WpInferError;
 
 /* One node occurrence. Nodes of a pattern stand in pre-order; node 0 is the root call. */

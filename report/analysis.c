@@ -349,6 +349,18 @@ wp_analysis_free(WpAnalysis *analysis)
 	g_free(analysis);
 }
 
+void
+wp_analysis_warn_of_nothing(const WpInvocation *invocation, const WpAnalysis *analysis,
+			    const WpAnalysisOptions *options)
+{
+	gsize n = analysis->links->n;
+	if (options->where && n && !memchr(analysis->selection->keep, 1, n))
+		wp_warn(invocation,
+			"no call fulfils --where '%s'; without it, wirepath inspect lists the "
+			"nodes",
+			options->where);
+}
+
 const WpLinks *
 wp_analysis_links(const WpAnalysis *analysis)
 {

@@ -71,6 +71,10 @@ gboolean wp_analysis_check(const WpAnalysisOptions *options, GError **error);
 /* Tells FILES of those that inference reads. */
 void wp_analysis_add_inputs(const WpAnalysisOptions *options, WpOverwrite *files);
 
+/* Warns where --where leaves nothing: a misspelt node is no error there. */
+void wp_analysis_warn_of_nothing(const WpInvocation *invocation, const WpAnalysis *analysis,
+				 const WpAnalysisOptions *options);
+
 /* The links after --root and --where. */
 const WpLinks *wp_analysis_links(const WpAnalysis *analysis);
 

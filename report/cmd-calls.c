@@ -55,6 +55,7 @@ write_calls(const WpInvocation *invocation, const CallsOptions *options, const W
 							 invocation->progress, outcome, error);
 	if (!analysis)
 		return FALSE;
+	wp_analysis_warn_of_nothing(invocation, analysis, &options->analysis);
 	g_autoptr(WpOut) out = wp_out_open(options->output ? options->output : "-", error);
 	if (!out)
 		return FALSE;

@@ -53,6 +53,7 @@ write_pages(const WpInvocation *invocation, const ReportOptions *options, const 
 							 invocation->progress, outcome, error);
 	if (!analysis)
 		return FALSE;
+	wp_analysis_warn_of_nothing(invocation, analysis, &options->analysis);
 	WpSelfCheck check;
 	gboolean is_checked = options->self_check && !wp_interrupt_came();
 	if (is_checked)

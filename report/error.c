@@ -19,6 +19,8 @@ typedef struct {
 	const char *hint; /* NULL = none */
 } Meaning;
 
+static const char permission_hint[] = "check the permissions of the file, or run as its owner";
+
 static const Meaning report_meanings[] = {
 	{ WP_REPORT_ERROR_USAGE, 2, NULL },
 	{ WP_REPORT_ERROR_STRICT, 5, NULL },
@@ -29,19 +31,16 @@ static const Meaning report_meanings[] = {
 };
 
 static const Meaning capture_meanings[] = {
-	{ WP_CAPTURE_ERROR_OPEN, 66, NULL },
-	{ WP_CAPTURE_ERROR_PERMISSION, 77,
-	  "check the permissions of the file, or run as its owner" },
-	{ WP_CAPTURE_ERROR_FORMAT, 65, NULL },
-	{ WP_CAPTURE_ERROR_READ, 66, NULL },
-	{ WP_CAPTURE_ERROR_WRITE, 74, NULL },
-	{ WP_CAPTURE_ERROR_OPTION, 2, NULL },
+	{ WP_CAPTURE_ERROR_OPEN, 66, NULL },   { WP_CAPTURE_ERROR_PERMISSION, 77, permission_hint },
+	{ WP_CAPTURE_ERROR_FORMAT, 65, NULL }, { WP_CAPTURE_ERROR_READ, 66, NULL },
+	{ WP_CAPTURE_ERROR_WRITE, 74, NULL },  { WP_CAPTURE_ERROR_OPTION, 2, NULL },
 	{ WP_CAPTURE_ERROR_LIMIT, 65, NULL },
 };
 
 static const Meaning infer_meanings[] = {
 	{ WP_INFER_ERROR_FORMAT, 65, NULL },
 	{ WP_INFER_ERROR_OPEN, 66, NULL },
+	{ WP_INFER_ERROR_PERMISSION, 77, permission_hint },
 	{ WP_INFER_ERROR_OPTION, 2, NULL },
 };
 

@@ -278,7 +278,7 @@ const char *
 wp_text_no_records(gboolean is_selective, guint64 n_packets)
 {
 	if (is_selective)
-		return "No call is left by --from, --to and --filter.";
+		return "No call is left by --from, --to, --filter and --where.";
 	if (n_packets == 0)
 		return "The input holds no packets.";
 	return "No calls were found in these packets: see the capture quality below.";

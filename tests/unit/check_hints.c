@@ -126,7 +126,7 @@ START_TEST(files)
 	g_clear_error(&error);
 	g_autotemp *path = wp_temp_file_new("hints", "a -> b yes 0.5\n\0rest", 20);
 	ck_assert(!wp_hints_read(path, &error));
-	ck_assert(strstr(error->message, "it is no text") != NULL);
+	ck_assert(strstr(error->message, "this is no text") != NULL);
 }
 END_TEST
 
