@@ -68,8 +68,9 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	if (!wp_load_stream(invocation, &options->load, nodes, wp_sieve_sink(sieve), &outcome,
 			    error))
 		return -1;
+	g_autofree char *file = wp_load_file(invocation);
 	const WpInspection *inspection =
-		wp_inspector_finish(inspector, wp_load_partial_reason(&outcome),
+		wp_inspector_finish(inspector, file, wp_load_partial_reason(&outcome),
 				    wp_load_is_selective(&options->load) || where);
 	if (!wp_output_write(invocation, &options->output, WP_WRITE_INSPECT, inspection, error))
 		return -1;

@@ -66,7 +66,9 @@ write_pages(const WpInvocation *invocation, const ReportOptions *options, const 
 				    "left out");
 		is_checked = FALSE;
 	}
+	g_autofree char *file = wp_load_file(invocation);
 	WpViewOptions shown = {
+		.file = file,
 		.root = options->analysis.root,
 		.where = options->analysis.where,
 		.partial = wp_load_partial_reason(outcome),

@@ -481,9 +481,11 @@ finish_nodes(WpInspector *inspector)
 }
 
 const WpInspection *
-wp_inspector_finish(WpInspector *inspector, const char *partial, gboolean is_selective)
+wp_inspector_finish(WpInspector *inspector, const char *file, const char *partial,
+		    gboolean is_selective)
 {
 	WpInspection *result = &inspector->result;
+	result->file = file;
 	result->partial = partial;
 	result->is_selective = is_selective;
 	result->begin_ns = inspector->begin_ns;

@@ -20,9 +20,12 @@ void wp_inspector_free(WpInspector *inspector);
 /* (transfer none) */
 WpRecordSink *wp_inspector_sink(WpInspector *inspector);
 
-/* (transfer none) What has been gathered; valid as long as the inspector. Once, after the last end(). */
-const WpInspection *wp_inspector_finish(WpInspector *inspector, const char *partial,
-					gboolean is_selective);
+/*
+ * (transfer none) What has been gathered; valid as long as the inspector. Once, after the last end(). FILE and
+ * PARTIAL may be NULL, and are borrowed.
+ */
+const WpInspection *wp_inspector_finish(WpInspector *inspector, const char *file,
+					const char *partial, gboolean is_selective);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpInspector, wp_inspector_free)
 

@@ -63,6 +63,7 @@ typedef struct {
 typedef struct {
 	guint n_inputs;
 	const char **inputs;
+	const char *file; /* the only one, as the user names it; or NULL */
 	guint n_settings;
 	WpViewSetting *settings;
 	gboolean is_selective; /* --from, --to or --filter were given */

@@ -310,6 +310,16 @@ path_of(const char *operand)
 	return equals + 1;
 }
 
+char *
+wp_load_file(const WpInvocation *invocation)
+{
+	const char *path = path_of(invocation->operands[0]);
+	if (invocation->n_operands != 1 || strcmp(path, "-") == 0 ||
+	    !g_file_test(path, G_FILE_TEST_IS_REGULAR))
+		return NULL;
+	return g_path_get_basename(path);
+}
+
 void
 wp_load_add_inputs(const WpInvocation *invocation, WpOverwrite *files)
 {

@@ -32,6 +32,12 @@ void wp_load_declare(WpOptions *parser, WpLoadOptions *options);
 /* TRUE where --from, --to or --filter may have left out packets or records. */
 gboolean wp_load_is_selective(const WpLoadOptions *options);
 
+/*
+ * (transfer full) The name, without folder, of the only input where that is a file; else NULL. A trace may name the
+ * captures that it was made from instead.
+ */
+char *wp_load_file(const WpInvocation *invocation);
+
 /* Tells FILES of all that the operands name; of a directory, the captures and traces in it. */
 void wp_load_add_inputs(const WpInvocation *invocation, WpOverwrite *files);
 

@@ -556,6 +556,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	WpView *view = g_new0(WpView, 1);
 	Maker maker = { analysis, analysis->patterns, wp_trace_nodes(analysis->trace), view,
 			options->unfolds };
+	view->file = options->file;
 	view->root = options->root;
 	view->where = options->where;
 	view->partial = options->partial;

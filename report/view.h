@@ -242,6 +242,7 @@ typedef struct {
 	/* The input. */
 	guint n_inputs;
 	const char **inputs; /* as the trace names them */
+	const char *file;    /* the only one, as the user names it; or NULL */
 	guint n_settings;
 	WpViewSetting *settings; /* the rest of what the trace says about itself */
 	const char *root;        /* --root, or NULL */
@@ -281,6 +282,7 @@ struct WpAnalysis;
 struct WpSelfCheck;
 
 typedef struct {
+	const char *file;                /* the name of the only input; or NULL */
 	const char *root;                /* --root, shown in pages; or NULL */
 	const char *where;               /* --where */
 	const char *partial;             /* why the input was not read whole */

@@ -151,10 +151,17 @@ write_head(const WpView *view, guint32 n, guint32 all, WpOut *out)
 {
 	g_autoptr(GString) inputs = g_string_new(NULL);
 	char count[WP_FORMAT_MAX];
+	gboolean is_other = view->file && view->n_inputs &&
+			    (view->n_inputs > 1 || strcmp(view->file, view->inputs[0]) != 0);
+	if (is_other) {
+		add_text(inputs, view->file);
+		g_string_append(inputs, " (from ");
+	}
 	for (guint i = 0; i < view->n_inputs; i++) {
 		g_string_append(inputs, i ? ", " : "");
 		add_text(inputs, view->inputs[i]);
 	}
+	g_string_append(inputs, is_other ? ")" : "");
 	wp_out_text(out, "digraph wirepath {\n"
 			 "  graph [rankdir=LR, ordering=out, nodesep=0.15, ranksep=0.45, "
 			 "bgcolor=white, labelloc=t, labeljust=l,\n"

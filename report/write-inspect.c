@@ -32,7 +32,8 @@ write_headline(const WpInspection *inspection, const WpPage *page, WpOut *out)
 {
 	char packets[WP_FORMAT_MAX], calls[WP_FORMAT_MAX], pairs[WP_FORMAT_MAX];
 	char messages[WP_FORMAT_MAX];
-	g_autofree char *inputs = wp_text_inputs(page, inspection->inputs, inspection->n_inputs);
+	g_autofree char *inputs =
+		wp_text_inputs(page, inspection->file, inspection->inputs, inspection->n_inputs);
 	wp_out_printf(out, "%s%s%s", wp_style_bold(&page->style), inputs,
 		      wp_style_off(&page->style));
 	if (inspection->n_records) {

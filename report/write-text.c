@@ -95,14 +95,19 @@ wp_text_when(gint64 begin_ns, gint64 end_ns)
 }
 
 char *
-wp_text_inputs(const WpPage *page, const char *const *inputs, guint n)
+wp_text_inputs(const WpPage *page, const char *file, const char *const *inputs, guint n)
 {
 	g_autoptr(GString) names = g_string_new(NULL);
+	gboolean is_other = file && n && (n > 1 || strcmp(file, inputs[0]) != 0);
+	if (is_other)
+		g_string_append_printf(names, "%s (from ", file);
 	for (guint i = 0; i < n && i < 3; i++)
 		g_string_append_printf(names, "%s%s", i ? ", " : "",
 				       strcmp(inputs[i], "-") == 0 ? "standard input" : inputs[i]);
 	if (n > 3)
 		g_string_append_printf(names, " and %u more", n - 3);
+	if (is_other)
+		g_string_append_c(names, ')');
 	return wp_escape_terminal(n ? names->str : "input", page->style.utf8);
 }
 
@@ -258,7 +263,8 @@ static void
 write_headline(const Text *text)
 {
 	const WpView *view = text->view;
-	g_autofree char *inputs = wp_text_inputs(text->page, view->inputs, view->n_inputs);
+	g_autofree char *inputs =
+		wp_text_inputs(text->page, view->file, view->inputs, view->n_inputs);
 	g_autofree char *requests = count_of(view->n_requests, "request");
 	g_autofree char *calls = count_of(view->n_calls, "call");
 	g_autofree char *messages = count_of(view->n_messages, "one-way message");

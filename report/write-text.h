@@ -14,8 +14,8 @@ void wp_text_paragraph(const WpPage *page, const char *text, gsize indent, WpOut
 /* (transfer full) "2026-10-20 08:15:05.467 UTC, 40.3 s" */
 char *wp_text_when(gint64 begin_ns, gint64 end_ns);
 
-/* (transfer full) The names of inputs, safe. */
-char *wp_text_inputs(const WpPage *page, const char *const *inputs, guint n);
+/* (transfer full) The names of inputs, safe: "a.pcap, b.pcap"; "l.trace (from a.pcap, b.pcap)" where FILE (or NULL) is another. */
+char *wp_text_inputs(const WpPage *page, const char *file, const char *const *inputs, guint n);
 
 /* A piece of the lines of a tree: before a node itself, or where a line passes it. */
 const char *wp_text_branch(gboolean utf8, gboolean is_own, gboolean is_last, gboolean is_parallel);

@@ -45,7 +45,7 @@ write_inspection(const WpTrace *trace)
 {
 	g_autoptr(WpInspector) inspector = wp_inspector_new(wp_trace_nodes(trace), NULL);
 	g_assert(wp_trace_push(trace, wp_inspector_sink(inspector), NULL));
-	const WpInspection *inspection = wp_inspector_finish(inspector, NULL, FALSE);
+	const WpInspection *inspection = wp_inspector_finish(inspector, NULL, NULL, FALSE);
 	for (const WpWriter *const *writer = wp_writers; *writer; writer++) {
 		g_autoptr(WpOut) out = wp_out_new_memory();
 		WpPage page = { .style = { 80, TRUE, FALSE } };
