@@ -141,7 +141,8 @@ check_operands(const WpCommand *command, guint n, GError **error)
 		return TRUE;
 	g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE, "%s: %s\nusage: wirepath %s%s%s",
 		    command->name,
-		    n < command->min_operands ? "an input is missing" : "too many arguments",
+		    n < command->min_operands ? "an input is missing (- is standard input)"
+					      : "too many arguments",
 		    command->name, *command->synopsis ? " " : "", command->synopsis);
 	return FALSE;
 }

@@ -243,10 +243,14 @@ gboolean
 wp_parse_duration(const char *text, gint64 *out_ns)
 {
 	static const Suffix suffixes[] = {
-		{ "", 1e9 },   { "ns", 1 },     { "us", 1e3 },   { "ms", 1e6 },    { "s", 1e9 },
-		{ "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 }, { NULL, 0 },
+		{ "ns", 1 },     { "us", 1e3 },   { "ms", 1e6 },    { "s", 1e9 }, { "m", 60e9 },
+		{ "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 }, { NULL, 0 },
 	};
 	double value;
+	if (strcmp(text, "0") == 0) {
+		*out_ns = 0;
+		return TRUE;
+	}
 	if (!parse_suffixed(text, suffixes, &value) || fabs(value) > 9.2e18)
 		return FALSE;
 	*out_ns = (gint64)llround(value);

@@ -32,7 +32,7 @@ gsize wp_format_uint(char *buffer, guint64 value);
 gboolean wp_parse_int(const char *text, gint64 *out_value);
 gboolean wp_parse_double(const char *text, double *out_value);
 
-/* "250us" "5ms" "1.5s" "2m" "1h"; a number without unit is seconds. */
+/* "250us" "5ms" "1.5s" "2m" "1h", or "0": a number alone would be seconds to one and milliseconds to another. */
 gboolean wp_parse_duration(const char *text, gint64 *out_ns);
 
 /* "5%" or "0.05" */

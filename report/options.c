@@ -128,7 +128,7 @@ store_duration(const WpOption *option, const char *value, gpointer target)
 {
 	gint64 ns;
 	if (!wp_parse_duration(value, &ns))
-		return "a time such as 250us, 5ms, 1.5s, 2m or 1h";
+		return "a time with its unit: 250us, 5ms, 1.5s, 2m or 1h";
 	const char *wrong = in_bounds(option, (double)ns);
 	if (!wrong)
 		*(gint64 *)target = ns;

@@ -345,13 +345,9 @@ set_number(Node *node, const char *value)
 	return wp_parse_int(value, &node->number);
 }
 
-/* "latency > 5" would be seconds to one and milliseconds to another. */
 static gboolean
 set_duration(Node *node, const char *value)
 {
-	gsize length = strlen(value);
-	if (length && g_ascii_isdigit(value[length - 1]) && strcmp(value, "0") != 0)
-		return FALSE;
 	return wp_parse_duration(value, &node->number);
 }
 

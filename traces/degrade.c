@@ -21,6 +21,9 @@
 /* What waits in the heap: 2 million records are 300 MB. */
 #define MAX_HELD 2000000
 
+/* Records that wait for the nodes of --skew to occur: most occur at once. */
+#define MAX_WAITING 100000
+
 /* Times are kept so far from the ends of a gint64 that no shift overflows. */
 #define TIME_MAX ((gint64)1 << 61)
 
@@ -53,6 +56,8 @@ struct WpDegrade {
 	double sniffer_free_ns; /* when the sniffer has worked off its queue, after first_ns */
 	WpCounters *counters;   /* what was done */
 	gboolean has_begun;
+	gboolean is_open;    /* the next sink has been told of the trace */
+	GPtrArray *settings; /* key, value, ...: not yet */
 };
 
 void
@@ -191,6 +196,25 @@ horizon(const WpDegrade *degrade)
 	return degrade->now_ns + slowest;
 }
 
+/*
+ * The next sink hears of the trace with the first record: what is wrong with the options has mostly been seen
+ * by then, and should leave nothing behind.
+ */
+static gboolean
+open_next(WpDegrade *degrade, GError **error)
+{
+	if (degrade->is_open)
+		return TRUE;
+	degrade->is_open = TRUE;
+	if (!wp_sink_begin(degrade->next, degrade->nodes, error))
+		return FALSE;
+	for (guint i = 0; i < degrade->settings->len; i += 2)
+		if (!wp_sink_setting(degrade->next, degrade->settings->pdata[i],
+				     degrade->settings->pdata[i + 1], error))
+			return FALSE;
+	return TRUE;
+}
+
 static gboolean
 write_held(WpDegrade *degrade, Held *held, GError **error)
 {
@@ -200,7 +224,8 @@ write_held(WpDegrade *degrade, Held *held, GError **error)
 	held->next = degrade->free_held;
 	degrade->free_held = held;
 	degrade->n_held--;
-	return wp_sink_record(degrade->next, &held->record, held->tokens, error);
+	return open_next(degrade, error) &&
+	       wp_sink_record(degrade->next, &held->record, held->tokens, error);
 }
 
 /* All that is due before LIMIT. */
@@ -310,13 +335,31 @@ degrade_begin(WpRecordSink *sink, WpNodes *nodes, GError **error)
 
 	g_clear_pointer(&degrade->nodes, wp_nodes_unref);
 	degrade->nodes = wp_nodes_ref(nodes);
-	return wp_sink_begin(degrade->next, nodes, error);
+	degrade->is_open = FALSE;
+	g_ptr_array_set_size(degrade->settings, 0);
+	return TRUE;
 }
 
 static gboolean
 degrade_setting(WpRecordSink *sink, const char *key, const char *value, GError **error)
 {
-	return wp_sink_setting(((WpDegrade *)sink)->next, key, value, error);
+	WpDegrade *degrade = (WpDegrade *)sink;
+
+	if (degrade->is_open)
+		return wp_sink_setting(degrade->next, key, value, error);
+	g_ptr_array_add(degrade->settings, g_strdup(key));
+	g_ptr_array_add(degrade->settings, g_strdup(value));
+	return TRUE;
+}
+
+/* FALSE until each node of --skew has occurred. */
+static gboolean
+knows_nodes(const WpDegrade *degrade)
+{
+	for (guint i = 0; i < n_skews(degrade); i++)
+		if (degrade->skew_nodes[i] == WP_NO_NODE)
+			return FALSE;
+	return TRUE;
 }
 
 static gboolean
@@ -333,7 +376,8 @@ degrade_record(WpRecordSink *sink, const WpRecord *original, const guint32 *toke
 		degrade->first_ns = degrade->now_ns = true_ns;
 	degrade->has_begun = TRUE;
 	degrade->now_ns = MAX(degrade->now_ns, true_ns);
-	if (!write_until(degrade, horizon(degrade) - 1, error))
+	if ((knows_nodes(degrade) || degrade->n_held > MAX_WAITING) &&
+	    !write_until(degrade, horizon(degrade) - 1, error))
 		return FALSE;
 	if (is_lost(degrade, &record, true_ns, draws.loss))
 		return TRUE;
@@ -380,7 +424,8 @@ degrade_counters(WpRecordSink *sink, const WpCounters *counters, GError **error)
 {
 	WpDegrade *degrade = (WpDegrade *)sink;
 
-	if (!write_until(degrade, G_MAXINT64, error) || !check_nodes(degrade, error))
+	if (!check_nodes(degrade, error) || !open_next(degrade, error) ||
+	    !write_until(degrade, G_MAXINT64, error))
 		return FALSE;
 	wp_counters_merge(degrade->counters, counters);
 	return wp_sink_counters(degrade->next, degrade->counters, error);
@@ -391,7 +436,8 @@ degrade_end(WpRecordSink *sink, GError **error)
 {
 	WpDegrade *degrade = (WpDegrade *)sink;
 
-	return write_until(degrade, G_MAXINT64, error) && wp_sink_end(degrade->next, error);
+	return open_next(degrade, error) && write_until(degrade, G_MAXINT64, error) &&
+	       wp_sink_end(degrade->next, error);
 }
 
 static const WpRecordSinkOps degrade_ops = { degrade_begin, degrade_setting, degrade_record,
@@ -406,6 +452,7 @@ wp_degrade_new(const WpDegradeOptions *options, WpRecordSink *next)
 	degrade->options = options;
 	degrade->next = next;
 	degrade->counters = wp_counters_new();
+	degrade->settings = g_ptr_array_new_with_free_func(g_free);
 	degrade->written_ns = G_MININT64;
 	degrade->skew_nodes = g_new(guint32, n_skews(degrade) + 1);
 	for (guint i = 0; i < n_skews(degrade); i++)
@@ -430,6 +477,7 @@ wp_degrade_free(WpDegrade *degrade)
 	}
 	wp_events_clear(&degrade->events);
 	wp_counters_free(degrade->counters);
+	g_ptr_array_unref(degrade->settings);
 	g_clear_pointer(&degrade->nodes, wp_nodes_unref);
 	g_free(degrade->skew_nodes);
 	g_free(degrade);

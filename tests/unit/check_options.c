@@ -184,7 +184,7 @@ START_TEST(mistakes)
 		{ "--weight nan", "a number" },
 		{ "--share 5%%", "a share" },
 		{ "--window 2s", "from 0 to 1.00 s" },
-		{ "--window 5", "from 0 to 1.00 s" },
+		{ "--window 5", "a time with its unit" },
 		{ "--window 5_ms", "250us, 5ms" },
 		{ "--from yesterday", "seconds since 1970" },
 		{ "--color alwyas", "did you mean always?" },
