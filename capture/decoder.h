@@ -238,8 +238,20 @@ struct WpDecoder {
 	void (*lost)(void *state, WpDecodeContext *context, WpDirection direction);
 
 	/*
-	 * DIRECTION ends. May set unit->emits (and ->emits_first) to messages that this completes. May be
-	 * NULL.
+	 * DIRECTION ends, as HOW says. May set unit->emits (and ->emits_first) to messages that this
+	 * completes; they end with the last byte seen. What is open at the end of the flow is dropped, but
+	 * for a CALL, which the stream hands over. May be NULL.
+	 *
+	 * A reply that lasts until its direction ends: decode() gives its unit the length G_MAXSIZE and
+	 * ->extends, not ->emits, and it is handed over here, where it is known whether it is whole:
+	 *
+	 *      WpMessage *reply = &state->reply;
+	 *      if (direction != WP_FROM_SERVER || !reply->is_open || how == WP_FINISH_END)
+	 *              return;  (the capture ended: nobody knows whether more was to come)
+	 *      reply->status = how == WP_FINISH_FIN ? WP_STATUS_OK : WP_STATUS_RESET;
+	 *      unit->emits = reply;
+	 *
+	 * ->emits together with G_MAXSIZE would hand it over before this is called, whatever the end was.
 	 */
 	void (*finish)(void *state, WpDecodeContext *context, WpDirection direction, WpFinish how,
 		       WpUnit *out_unit);

@@ -27,12 +27,21 @@ explain_trees(const WpView *view, guint32 n, const WpStyle *style, GString *word
 }
 
 void
+wp_text_legend_times(const WpPage *page, WpOut *out)
+{
+	wp_text_paragraph(
+		page,
+		"mean, p95, ... = latency, call to return; self = its part in which no call of the "
+		"node is open.",
+		2, out);
+}
+
+void
 wp_text_legend(const WpView *view, guint32 n, guint left_out, const WpPage *page, WpOut *out)
 {
-	g_autoptr(GString) words = g_string_new(
-		"self = time in the node itself, while none of its calls is open; mean, p50, "
-		"... = latency, call to return; delay = call into the parent to this call. "
-		"> marks the node with most self time.");
+	g_autoptr(GString) words =
+		g_string_new("delay = call into the parent to this call. > marks "
+			     "the node with most self time.");
 	explain_trees(view, n, &page->style, words);
 	wp_text_paragraph(page, words->str, 2, out);
 	if (left_out)

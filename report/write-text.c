@@ -397,6 +397,7 @@ write_operations(const Text *text)
 	if (!n)
 		return;
 	wp_text_heading(text->page, "Where the time goes: requests by their first call", text->out);
+	wp_text_legend_times(text->page, text->out);
 	wp_table_column(table, "time%", TRUE, 5);
 	wp_table_column(table, is_narrow(text) ? "count" : "requests", TRUE, 5);
 	if (has_errors)
@@ -676,10 +677,12 @@ write_patterns(const Text *text)
 			? *text->page->columns
 			: wp_columns_fit((guint)(text->page->style.width * (1 - TREE_SHARE)),
 					 wp_columns_empty(view, top), &left_out);
+	gboolean is_tail = top < shown(text->page, n);
 	g_autofree char *heading =
-		top < n ? g_strdup_printf("Patterns: the first %u of %u, %s of the time (more: "
-					  "--top N, --all)",
-					  top, n, wp_format_share(share, covered))
+		top < n ? g_strdup_printf("Patterns: the first %u of %u, %s of the time (%s)", top,
+					  n, wp_format_share(share, covered),
+					  is_tail ? "others under 1 %: --all"
+						  : "more: --top N, --all")
 			: g_strdup_printf("Patterns: all %u", n);
 	wp_text_heading(text->page, heading, text->out);
 	wp_text_legend(view, top, left_out, text->page, text->out);

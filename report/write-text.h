@@ -20,10 +20,10 @@ char *wp_text_inputs(const WpPage *page, const char *file, const char *const *in
 /* A piece of the lines of a tree: before a node itself, or where a line passes it. */
 const char *wp_text_branch(gboolean utf8, gboolean is_own, gboolean is_last, gboolean is_parallel);
 
-/*
- * What the columns and signs in the trees of the first N patterns mean (write-legend.c). LEFT_OUT: columns
- * that did not fit.
- */
+/* What the times of all tables mean (write-legend.c): before the first of them. */
+void wp_text_legend_times(const WpPage *page, WpOut *out);
+
+/* What else is in the trees of the first N patterns. LEFT_OUT: columns that did not fit. */
 void wp_text_legend(const WpView *view, guint32 n, guint left_out, const WpPage *page, WpOut *out);
 
 /* The merged tree of an operation (write-places.c). */
