@@ -286,6 +286,11 @@ write_title(const Page *page, const WpAccuracyTitle *title)
 		      input, wp_style_off(page->style),
 		      title->engine ? "inferred by " : "as they stand there",
 		      title->engine ? title->engine : "", truth);
+	if (title->partial) {
+		g_autofree char *partial = wp_escape_terminal(title->partial, page->style->utf8);
+		wp_out_printf(page->out, "%sPARTIAL: %s%s\n", wp_style_red(page->style), partial,
+			      wp_style_off(page->style));
+	}
 }
 
 void
@@ -444,6 +449,7 @@ wp_accuracy_write_json(const WpAccuracyTitle *title, const WpAccuracy *accuracy,
 	wp_json_text(&json, "program", PACKAGE_STRING);
 	wp_json_text(&json, "input", title->input);
 	wp_json_text(&json, "engine", title->engine);
+	wp_json_bool(&json, "partial", title->partial != NULL);
 	wp_json_text(&json, "truth", title->truth);
 	json_calls(&json, accuracy);
 	json_count(&json, "patterns", &accuracy->patterns);

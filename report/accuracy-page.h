@@ -19,6 +19,7 @@ typedef struct {
 	const char *input;
 	const char *engine; /* NULL = none: the calls of a file */
 	const char *truth;
+	const char *partial; /* why not all was read or inferred; NULL: all was */
 } WpAccuracyTitle;
 
 void wp_accuracy_write_text(const WpAccuracyTitle *title, const WpAccuracy *accuracy,

@@ -32,6 +32,7 @@ typedef struct {
 typedef struct {
 	WpFound *found;
 	const char *engine;                      /* NULL: the calls of a file */
+	char *partial;                           /* why it is not all; or NULL */
 	WpAccuracy *references[WP_N_REFERENCES]; /* NULL: not asked for */
 	WpSelfCheck check;
 	gboolean is_checked;
@@ -175,6 +176,7 @@ infer_calls(WpInvocation *invocation, const EvaluateOptions *options, const WpTr
 	if (!analysis)
 		return FALSE;
 	out->engine = analysis->engine->name;
+	out->partial = g_strdup(wp_load_partial_reason(&outcome));
 	*out_status = wp_load_status(invocation, &options->load, &outcome, wp_trace_counters(trace),
 				     error);
 	if (*out_status < 0)
@@ -221,6 +223,7 @@ static void
 clear_inferred(Inferred *inferred)
 {
 	wp_found_free(inferred->found);
+	g_free(inferred->partial);
 	for (gint i = 0; i < WP_N_REFERENCES; i++)
 		wp_accuracy_free(inferred->references[i]);
 }
@@ -261,7 +264,7 @@ write_page(const WpInvocation *invocation, const EvaluateOptions *options,
 	};
 	g_autofree char *input = names_of(invocation);
 	g_autofree char *truth = g_path_get_basename(options->truth);
-	const WpAccuracyTitle title = { input, inferred->engine, truth };
+	const WpAccuracyTitle title = { input, inferred->engine, truth, inferred->partial };
 	if (form == AS_JSON)
 		wp_accuracy_write_json(&title, accuracy, &beside, out);
 	else
