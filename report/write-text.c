@@ -681,7 +681,7 @@ write_patterns(const Text *text)
 	g_autofree char *heading =
 		top < n ? g_strdup_printf("Patterns: the first %u of %u, %s of the time (%s)", top,
 					  n, wp_format_share(share, covered),
-					  is_tail ? "others under 1 %: --all"
+					  is_tail ? "each other under 1%: --all"
 						  : "more: --top N, --all")
 			: g_strdup_printf("Patterns: all %u", n);
 	wp_text_heading(text->page, heading, text->out);
