@@ -122,7 +122,7 @@ build_spans(Builder *builder)
 		qsort(spans->spans, spans->n, sizeof *spans->spans, compare_spans);
 }
 
-/* Links by the parents of rows and of calls; roots that nobody judges are marked. */
+/* Links by the parents of rows and of calls; roots that nobody judges, and that are none, are marked. */
 static void
 build_links(Builder *builder)
 {
@@ -144,6 +144,8 @@ build_links(Builder *builder)
 				span_of[is_row ? parent : (gsize)matched->n_rows + parent];
 		else if (!is_row && wp_matched_is_dont_care(matched, call))
 			builder->links->links[i].evidence = WP_EVIDENCE_SETUP;
+		else if (!is_row && matched->calls[call].is_unseen)
+			builder->links->links[i].evidence = WP_EVIDENCE_UNSEEN;
 	}
 	wp_links_cut_cycles(builder->links);
 }

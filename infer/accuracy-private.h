@@ -46,6 +46,7 @@ typedef struct {
 	guint32 caller_host; /* string: address, or name where there is none */
 	guint32 callee_host; /* string */
 	float confidence;    /* negative = none */
+	gboolean is_unseen;  /* it has a parent that is not among the calls: it begins no path */
 } WpFoundCall;
 
 struct WpFound {

@@ -295,6 +295,15 @@ judge_traces(Judge *judge)
 	}
 }
 
+/* Row NUMBER has a parent that was not captured, and that is what its call says. */
+static gboolean
+is_rightly_unseen(const WpMatched *matched, guint32 number)
+{
+	guint32 parent = matched->rows[number].parent;
+	return matched->calls[matched->call_of_row[number]].parent == WP_NO_CALL &&
+	       parent < matched->n_rows && matched->call_of_row[parent] == WP_NO_CALL;
+}
+
 /* A probability and whether it came true. */
 typedef struct {
 	float probability;
@@ -369,7 +378,8 @@ judge_probabilities(Judge *judge)
 		if (matched->rows[i].dont_care || !has_parent(&matched->rows[i]) ||
 		    call == WP_NO_CALL || matched->calls[call].confidence < 0)
 			continue;
-		Bet bet = { matched->calls[call].confidence, judge->judgements[i] == RIGHT };
+		Bet bet = { matched->calls[call].confidence,
+			    judge->judgements[i] == RIGHT || is_rightly_unseen(matched, i) };
 		g_array_append_val(bets, bet);
 	}
 	judge->accuracy->n_judged = bets->len;

@@ -16,6 +16,7 @@
 #include "infer/evidence-kind.h"
 #include "infer/map.h"
 #include "infer/mend.h"
+#include "infer/missing.h"
 #include "infer/nesting.h"
 #include "infer/parallel.h"
 
@@ -53,6 +54,7 @@ typedef struct {
 	GArray *marks; /* HostMark, by host and time */
 	WpLinks *links;
 	WpNestOptions options;
+	WpMissing *missing;
 	gboolean *solved; /* by host; not all of them only where it was stopped */
 } Engine;
 
@@ -207,13 +209,16 @@ link_bundle(Engine *engine, const WpNestProblem *problem, guint32 number,
 	const WpNestBundle *bundle = &problem->bundles[number];
 	if (bundle->parent == WP_NO_PARENT)
 		return;
-	guint32 words = words_for(problem, number);
+	guint32 parent = problem->parents[bundle->parent].span; /* WP_NO_SPAN: not seen */
+	guint32 words = parent == WP_NO_SPAN ? WP_EVIDENCE_UNSEEN : words_for(problem, number);
 	for (guint32 i = 0; i < bundle->n; i++) {
 		guint32 span = problem->children[problem->bundle_children[bundle->first + i]].span;
 		if (span == WP_NO_SPAN)
 			continue;
 		WpLink *link = &engine->links->links[span];
-		link->parent = problem->parents[bundle->parent].span;
+		if (parent == WP_NO_SPAN && !wp_span_is_paired(&engine->spans[span]))
+			continue;
+		link->parent = parent;
 		link->probability = (float)belief->probability;
 		link->n_candidates = bundle->n_possible;
 		link->evidence = words;
@@ -232,7 +237,8 @@ solve_host(Engine *engine, guint32 host)
 			   out->spans + out->first[host],
 			   out->first[host + 1] - out->first[host],
 			   (const WpNestMark *)(const void *)marks->data,
-			   marks->len };
+			   marks->len,
+			   wp_missing_of(engine->missing, host).n };
 	WpNestProblem *problem = wp_nest_problem_new(engine->resolved, &own, &engine->options);
 	if (!problem)
 		return;
@@ -393,6 +399,7 @@ run_reference(const WpResolved *resolved, const void *given, const WpReference *
 	fill_lists(&engine, FALSE, &engine.outgoing);
 	engine.marks = g_array_new(FALSE, FALSE, sizeof(HostMark));
 	find_marks(&engine);
+	engine.missing = wp_missing_new(resolved);
 	solve_hosts(&engine, (guint)options.threads);
 	engine.links->has_odds = TRUE;
 	mark_others(&engine);
@@ -401,6 +408,7 @@ run_reference(const WpResolved *resolved, const void *given, const WpReference *
 	if (!options.no_mending)
 		wp_links_mend(engine.links, resolved, stop);
 	g_array_unref(engine.marks);
+	wp_missing_free(engine.missing);
 	g_free(engine.solved);
 	g_free(engine.incoming.first);
 	g_free(engine.incoming.spans);

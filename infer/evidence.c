@@ -179,6 +179,8 @@ spread_weights(WpEvidence *evidence, const double *weights)
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
 			guint32 at = bundle->first_candidate + i;
 			const WpNestCandidate *candidate = &problem->candidates[at];
+			if (candidate->pair == WP_NO_PAIR)
+				continue;
 			evidence->weights[candidate->pair] =
 				weights ? weights[at] : candidate->parent == bundle->parent;
 		}
@@ -211,7 +213,8 @@ learn(WpEvidence *evidence, const double *weights, gboolean from_several)
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
 			WpNestCandidate *candidate =
 				&problem->candidates[bundle->first_candidate + i];
-			candidate->odds = (float)odds_of(evidence, candidate->pair);
+			if (candidate->pair != WP_NO_PAIR)
+				candidate->odds = (float)odds_of(evidence, candidate->pair);
 		}
 	}
 }

@@ -78,6 +78,7 @@ wp_found_new(const WpResolved *resolved, const WpLinks *links)
 			continue;
 		WpFoundCall call = call_of_span(found, resolved, &spans->spans[i]);
 		call.confidence = links->links[i].probability;
+		call.is_unseen = (links->links[i].evidence & WP_EVIDENCE_UNSEEN) != 0;
 		call.parent = links->links[i].parent; /* a span until all have their call */
 		call_of[i] = found->calls->len;
 		g_array_append_val(found->calls, call);
@@ -98,7 +99,8 @@ wp_found_is_calls(const guint8 *head, gsize length)
 }
 
 typedef struct {
-	int id, parent, call, returns, src_ip, src_port, dst_ip, dst_port, src, dst, confidence;
+	int id, parent, call, returns, src_ip, src_port, dst_ip, dst_port, src, dst, confidence,
+		evidence;
 } Columns;
 
 static gboolean
@@ -115,6 +117,7 @@ find_columns(const WpCsv *csv, Columns *columns, GError **error)
 	columns->src = wp_csv_column(csv, "src");
 	columns->dst = wp_csv_column(csv, "dst");
 	columns->confidence = wp_csv_column(csv, "confidence");
+	columns->evidence = wp_csv_column(csv, "evidence");
 	if (columns->parent < 0)
 		return wp_csv_fail(csv, error, "there is no column \"parent_id\"");
 	return (columns->id = wp_csv_need_column(csv, "call_id", error)) >= 0 &&
@@ -156,6 +159,7 @@ read_call(WpFound *found, const WpCsv *csv, const Columns *columns, GError **err
 		.callee = intern(found, *dst ? dst : dst_ip),
 		.caller_host = intern(found, *src_ip ? src_ip : src),
 		.callee_host = intern(found, *dst_ip ? dst_ip : dst),
+		.is_unseen = strcmp(wp_csv_field(csv, columns->evidence), "unseen") == 0,
 	};
 
 	if (call.id == 0)

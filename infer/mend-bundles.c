@@ -171,6 +171,14 @@ typedef struct {
 	gint64 after_ns; /* the longest of the bundles that it sends */
 } Host;
 
+/* A parent without a return is open to what the engine gave it, or nearly did, and to nothing else. */
+static void
+add_unpaired(WpMendBundles *bundles, guint32 parent)
+{
+	if (parent != WP_NO_SPAN && !wp_span_is_paired(&bundles->spans[parent]))
+		g_array_append_val(bundles->options, parent);
+}
+
 /* Lists the options of BUNDLE, and drops from the host what ended too long ago. */
 static void
 list_options(WpMendBundles *bundles, WpMendBundle *bundle, Host *host)
@@ -187,6 +195,8 @@ list_options(WpMendBundles *bundles, WpMendBundle *bundle, Host *host)
 			g_array_append_val(bundles->options, parent);
 	}
 	g_array_set_size(host->open, n);
+	add_unpaired(bundles, bundle->parent);
+	add_unpaired(bundles, bundle->runner_up);
 	bundle->n_options = bundles->options->len - bundle->first_option;
 	if (bundle->n_options > WP_MEND_MAX_OPTIONS) {
 		g_array_remove_range(bundles->options, bundle->first_option,

@@ -546,7 +546,8 @@ set_link(const Mend *mend, guint32 span, const Change *change)
 	link->parent = change->parent;
 	link->probability = CLAMP((float)change->n_kept / DRAWS, LEAST, 1 - LEAST);
 	link->evidence = (link->evidence | WP_EVIDENCE_PATH) & ~(guint32)WP_EVIDENCE_AFTER;
-	if (mend->paths.spans[span].end_ns > mend->paths.spans[change->parent].end_ns)
+	if (wp_span_is_paired(&mend->bundles.spans[change->parent]) &&
+	    mend->paths.spans[span].end_ns > mend->paths.spans[change->parent].end_ns)
 		link->evidence |= WP_EVIDENCE_AFTER;
 }
 

@@ -778,6 +778,7 @@ wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 	problem->grain_ns = learn_grain(problem);
 	problem->per_grain = 1 / problem->grain_ns;
 	wp_quick_log_init(&problem->quick);
+	wp_nest_unseen_init(problem, host);
 	return problem;
 }
 
@@ -786,7 +787,7 @@ wp_nest_problem_free(WpNestProblem *problem)
 {
 	if (!problem)
 		return;
-	for (guint32 i = 0; i < problem->n_parents; i++)
+	for (guint32 i = 0; i < wp_nest_n_all_parents(problem); i++)
 		g_free(problem->parents[i].children);
 	wp_evidence_free(problem->evidence);
 	g_free(problem->parents);

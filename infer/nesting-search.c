@@ -110,9 +110,8 @@ static void
 look_at_all(Search *search)
 {
 	const WpNestProblem *problem = search->problem;
-	const Window all = {
-		0, problem->n_bundles, 0, problem->n_parents, 0, problem->n_candidates
-	};
+	const Window all = { 0, problem->n_bundles,   0, wp_nest_n_all_parents(problem),
+			     0, problem->n_candidates };
 
 	look_at(search, &all);
 }
@@ -160,18 +159,26 @@ believe_shares(const WpNestProblem *problem, guint32 number, guint32 parent, con
 	       WpNestBelief *out)
 {
 	const WpNestBundle *bundle = &problem->bundles[number];
-	double best = 0;
+	gboolean is_unseen = problem->parents[parent].is_ghost;
+	double best = 0, unseen = 0, own = 0;
 
 	for (guint32 i = 0; i < bundle->n_candidates; i++) {
 		guint32 at = bundle->first_candidate + i;
+		guint32 other = problem->candidates[at].parent;
 		double share = shares[at] / DRAWS;
-		if (problem->candidates[at].parent == parent) {
-			out->probability = share;
+		if (problem->parents[other].is_ghost) {
+			unseen += share;
+		} else if (other == parent) {
+			own = share;
 		} else if (share > best) {
 			best = share;
-			out->runner_up = problem->candidates[at].parent;
+			out->runner_up = other;
 		}
 	}
+	/* Which of the ghosts it was makes no difference. */
+	out->probability = is_unseen ? unseen : own;
+	if (!is_unseen && unseen > best)
+		out->runner_up = WP_NO_PARENT;
 }
 
 /*
@@ -209,7 +216,7 @@ believe(Search *search, WpNestBelief *out_beliefs)
 	}
 	for (guint32 b = 0; b < problem->n_bundles; b++)
 		problem->bundles[b].parent = answer[b];
-	wp_nest_hang_children(problem, 0, problem->n_parents);
+	wp_nest_hang_children(problem, 0, wp_nest_n_all_parents(problem));
 }
 
 /* --- the first answer --- */
@@ -413,9 +420,12 @@ wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs)
 	gboolean anneals = problem->options->anneals && !is_told(&search, WP_REFERENCE_STARTED);
 	guint noisy = anneals ? NOISY_ROUNDS : 0;
 
-	search.changed = g_new0(guint32, MAX(problem->n_parents, 1));
+	search.changed = g_new0(guint32, MAX(wp_nest_n_all_parents(problem), 1));
 	search.ambiguous = g_new(guint32, MAX(problem->n_bundles, 1));
 	set_start(&search);
+	wp_nest_unseen_add(problem);
+	g_free(search.memories);
+	search.memories = g_new0(Memory, MAX(problem->n_candidates, 1));
 	look_at_all(&search);
 	forget(&search, G_MAXFLOAT);
 	if (search.n_ambiguous)

@@ -18,6 +18,7 @@
  *   timeline.c          how likely a parent with given children is: plans and delays, learned
  *   nesting-fifo.c      whether the host works in order, and what that forbids
  *   nesting-moves.c     what could be changed, and what that would gain
+ *   nesting-unseen.c    parents of which the capture shows one end, or none
  *   nesting-search.c    moves that make the whole likelier; the probability of each link
  *
  * All times are ns. All numbers (parents, children, ...) are indices of one problem.
@@ -33,6 +34,7 @@
 #include "infer/resolve.h"
 
 #define WP_NO_PARENT G_MAXUINT32
+#define WP_NO_PAIR   G_MAXUINT32
 
 /* How a child lies to a parent. */
 typedef enum {
@@ -50,9 +52,11 @@ typedef struct {
 	guint32 *children; /* by begin_ns; owned */
 	guint32 n;
 	guint32 n_allocated;
-	gboolean waits; /* a long poll: encloses much that it has not caused */
-	double score;   /* log likelihood of its timeline, of the model that it was asked of */
-	guint32 model;  /* 0: none yet */
+	gboolean waits;    /* a long poll: encloses much that it has not caused */
+	gboolean is_open;  /* its return was not seen: it ends some time after its calls */
+	gboolean is_ghost; /* nothing of it was seen: it begins some time before them, too */
+	double score;      /* log likelihood of its timeline, of the model that it was asked of */
+	guint32 model;     /* 0: none yet */
 } WpNestParent;
 
 /*
@@ -90,7 +94,7 @@ typedef struct {
 
 typedef struct {
 	guint32 parent;
-	guint32 pair; /* its number for evidence */
+	guint32 pair; /* its number for evidence, or WP_NO_PAIR: that knows nothing of it */
 	float odds;   /* log-odds (nats) of all evidence beside time */
 	guint8 mode;  /* WpNestMode */
 } WpNestCandidate;
@@ -116,8 +120,11 @@ typedef struct {
 typedef struct {
 	const WpResolved *resolved;
 	const WpNestOptions *options;
-	WpNestParent *parents; /* by begin_ns */
-	guint32 n_parents;
+	WpNestParent *parents; /* by begin_ns; then those without an end, then ghosts */
+	guint32 n_parents;     /* both ends seen */
+	guint32 n_open;
+	guint32 n_ghosts;      /* 0, or one a bundle */
+	double unseen_a_grain; /* log of the calls that were lost, a grain of time */
 	WpNestChild *children; /* by begin_ns */
 	guint32 n_children;
 	WpNestBundle *bundles; /* by begin of their first child */
@@ -137,6 +144,12 @@ typedef struct {
 	guint32 n_accidents;
 	WpEvidence *evidence; /* NULL: nothing but time; then all odds are 0 */
 } WpNestProblem;
+
+static inline guint32
+wp_nest_n_all_parents(const WpNestProblem *problem)
+{
+	return problem->n_parents + problem->n_open + problem->n_ghosts;
+}
 
 /* TRUE where no more work is wanted. */
 static inline gboolean
@@ -160,6 +173,7 @@ typedef struct {
 	guint32 n_outgoing;
 	const WpNestMark *marks;
 	guint32 n_marks;
+	double n_lost; /* calls into it that are missing (missing.h) */
 } WpNestHost;
 
 /* (transfer full) The problem of a host, without candidates; NULL where it sends no calls or receives none. */
@@ -226,6 +240,15 @@ void wp_nest_start_assign(WpNestStart *start, guint rounds, double slack, guint3
 
 /* Of bundles FIRST to END, drops candidates in modes that the present answer does not use, and the hopeless. */
 void wp_nest_start_drop(WpNestStart *start, guint32 first, guint32 end);
+
+/* Adds parents whose return was not seen, of those that HOST received, and ghosts; to the end of the parents. */
+void wp_nest_unseen_init(WpNestProblem *problem, const WpNestHost *host);
+
+/*
+ * Makes parents whose return was not seen, and parents that were not seen at all, candidates of what they
+ * may have caused, once there is a first answer to tell how long after its begin a parent makes a call.
+ */
+void wp_nest_unseen_add(WpNestProblem *problem);
 
 /* Of the answer: probability of the bundle's parent (-1: not known), and the next best (WP_NO_PARENT: none). */
 typedef struct {

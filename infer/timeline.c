@@ -16,6 +16,7 @@
 #define FEW_TYPES      4         /* are counted one after the other */
 #define MAX_DENSE      (1 << 22) /* cells of the dense table of slots */
 #define NO_NODE        G_MAXUINT32
+#define TIME_UNKNOWN   G_MININT64 /* of an event that was not seen: any is as likely */
 
 /*
  * Events as numbers. Last events x: BEGIN, END, call of type t, return of type t. Next events y: END,
@@ -69,6 +70,7 @@ typedef struct {
 
 struct WpTimelines {
 	const WpNestProblem *problem;
+	guint32 n_classes; /* and where there are ghosts, all classes as one */
 	guint32 n_x;
 	guint32 n_y;
 	gint32 *dense; /* slot + 1 by (class, x, y); NULL = too many, then MAP */
@@ -217,14 +219,15 @@ wp_timelines_new(const WpNestProblem *problem)
 	timelines->problem = problem;
 	timelines->n_x = X_FIRST_TYPE + 2 * problem->n_types;
 	timelines->n_y = Y_FIRST_TYPE + problem->n_types;
-	guint64 cells = (guint64)problem->n_classes * timelines->n_x * timelines->n_y;
+	timelines->n_classes = problem->n_classes + (problem->n_ghosts && problem->n_classes > 1);
+	guint64 cells = (guint64)timelines->n_classes * timelines->n_x * timelines->n_y;
 	if (cells <= MAX_DENSE)
 		timelines->dense = g_new0(gint32, MAX(cells, 1));
 	timelines->slots = g_array_new(FALSE, FALSE, sizeof(Slot));
 	timelines->map = wp_map_new();
-	timelines->totals = g_new0(gint32, MAX((gsize)problem->n_classes * timelines->n_x, 1));
+	timelines->totals = g_new0(gint32, MAX((gsize)timelines->n_classes * timelines->n_x, 1));
 	timelines->plans = g_array_new(FALSE, FALSE, sizeof(PlanNode));
-	for (guint32 c = 0; c < problem->n_classes; c++) {
+	for (guint32 c = 0; c < timelines->n_classes; c++) {
 		PlanNode node = { .child = NO_NODE, .sibling = NO_NODE };
 		g_array_append_val(timelines->plans, node);
 	}
@@ -345,7 +348,7 @@ score_event(Walk *walk, guint32 y, gint64 gap_ns)
 	const Slot *slot = find_slot(timelines, walk->class, walk->last, y);
 
 	walk->score += log_of_event(walk, y, slot);
-	if (y == Y_STOP)
+	if (y == Y_STOP || gap_ns == TIME_UNKNOWN)
 		return;
 	if (!slot)
 		slot = find_slot(timelines, walk->class, X_POOL, y);
@@ -363,7 +366,7 @@ meet(Walk *walk, guint32 y, gint64 at_ns)
 	if (walk->sign)
 		count_event(walk, y, at_ns - walk->last_ns);
 	else
-		score_event(walk, y, at_ns - walk->last_ns);
+		score_event(walk, y, at_ns == TIME_UNKNOWN ? TIME_UNKNOWN : at_ns - walk->last_ns);
 }
 
 /* Returns, and the parent's own end, up to UNTIL_NS. */
@@ -375,7 +378,7 @@ pass_time(Walk *walk, const WpNestParent *parent, gint64 until_ns)
 			walk->n_returned < walk->n_open ? &walk->open[walk->n_returned] : NULL;
 		gint64 return_ns = call ? call->end_ns : G_MAXINT64;
 		if (!walk->has_ended && parent->end_ns < until_ns && parent->end_ns < return_ns) {
-			meet(walk, Y_END, parent->end_ns);
+			meet(walk, Y_END, parent->is_open ? TIME_UNKNOWN : parent->end_ns);
 			walk->last = X_END;
 			walk->last_ns = parent->end_ns;
 			walk->has_ended = TRUE;
@@ -404,7 +407,7 @@ open_call(Walk *walk, const WpNestChild *child)
 }
 
 static inline void
-walk_parent(Walk *walk, guint32 number, const guint32 *children, guint32 n)
+walk_parent(Walk *walk, guint32 number, guint32 class, const guint32 *children, guint32 n)
 {
 	WpTimelines *timelines = walk->timelines;
 	const WpNestParent *parent = &timelines->problem->parents[number];
@@ -415,7 +418,7 @@ walk_parent(Walk *walk, guint32 number, const guint32 *children, guint32 n)
 		timelines->open = g_new(OpenCall, timelines->n_open_allocated);
 	}
 	walk->open = timelines->open;
-	walk->class = walk->node = parent->class;
+	walk->class = walk->node = class;
 	walk->last = walk->input = X_BEGIN;
 	walk->last_ns = walk->input_ns = parent->begin_ns;
 	for (guint32 i = 0; i < n; i++) {
@@ -426,7 +429,8 @@ walk_parent(Walk *walk, guint32 number, const guint32 *children, guint32 n)
 				(WpTrigger){ 1 + cell_of(timelines, walk->class, walk->input,
 							 Y_FIRST_TYPE + child->type),
 					     walk->input_ns, walk->last == walk->input };
-		meet(walk, Y_FIRST_TYPE + child->type, child->begin_ns);
+		meet(walk, Y_FIRST_TYPE + child->type,
+		     i == 0 && parent->is_ghost ? TIME_UNKNOWN : child->begin_ns);
 		walk->last = X_FIRST_TYPE + 2 * child->type;
 		walk->last_ns = child->begin_ns;
 		open_call(walk, child);
@@ -440,7 +444,7 @@ wp_timelines_triggers(WpTimelines *timelines, guint32 parent, const guint32 *chi
 		      WpTrigger *out_triggers)
 {
 	Walk walk = { .timelines = timelines, .triggers = out_triggers };
-	walk_parent(&walk, parent, children, n);
+	walk_parent(&walk, parent, timelines->problem->parents[parent].class, children, n);
 }
 
 double
@@ -471,8 +475,11 @@ count_timeline(WpTimelines *timelines, guint32 number, const guint32 *children, 
 	       gint sign)
 {
 	Walk walk = { .timelines = timelines, .sign = sign };
+	Walk of_all = walk;
 
-	walk_parent(&walk, number, children, n);
+	walk_parent(&walk, number, timelines->problem->parents[number].class, children, n);
+	if (timelines->n_classes > timelines->problem->n_classes)
+		walk_parent(&of_all, number, timelines->n_classes - 1, children, n);
 	timelines->n_counted += sign;
 	if (!timelines->n_once)
 		return;
@@ -556,6 +563,8 @@ wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end)
 {
 	gboolean has_changed = FALSE;
 
+	/* From parents of which something was not seen nothing is learned. */
+	end = MIN(end, timelines->problem->n_parents);
 	for (guint32 p = MIN(first, timelines->first); p < MAX(end, timelines->end); p++)
 		has_changed |= recount(timelines, p, p >= first && p < end);
 	timelines->first = first;
@@ -604,7 +613,13 @@ wp_timelines_cost_of_once(WpTimelines *timelines, const guint32 *children, guint
 double
 wp_timelines_score(WpTimelines *timelines, guint32 parent, const guint32 *children, guint32 n)
 {
+	const WpNestParent *self = &timelines->problem->parents[parent];
 	Walk walk = { .timelines = timelines };
-	walk_parent(&walk, parent, children, n);
+
+	/* A ghost without children is none. */
+	if (self->is_ghost && n == 0)
+		return 0;
+	walk.score = self->is_ghost ? timelines->problem->unseen_a_grain : 0;
+	walk_parent(&walk, parent, self->class, children, n);
 	return walk.score - wp_timelines_cost_of_once(timelines, children, n);
 }
