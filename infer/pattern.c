@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/holes.h"
 #include "infer/map.h"
 #include "infer/operation.h"
 #include "infer/path.h"
@@ -38,6 +39,7 @@ typedef struct {
 	guint32 *n_waits;    /* by node: instances that wait */
 	guint64 n_judged;    /* instances of which it is known how sure their path is */
 	guint64 n_linked;    /* ... and all their links */
+	guint32 example;     /* root of an instance without holes */
 } Draft;
 
 /* One instance of a pattern. */
@@ -53,6 +55,7 @@ typedef struct {
 	const WpRecord *records;
 	const WpLinks *links;
 	WpPaths *paths;
+	guint8 *holes; /* by span: WpHole */
 	guint32 *node_ranks;
 	guint32 *label_ranks;
 	GArray *drafts;    /* Draft */
@@ -139,7 +142,8 @@ draft_add(Draft *draft, const Builder *builder, guint32 place, guint32 number, c
 
 	if (wp_span_is_paired(span)) {
 		wp_delay_add(node->latency, span->return_ns - span->call_ns);
-		wp_delay_add(node->self_time, builder->paths->self_ns[number]);
+		if (!builder->holes[number])
+			wp_delay_add(node->self_time, builder->paths->self_ns[number]);
 		wp_delay_add(node->server_time, span->return_begin_ns - span->call_end_ns);
 	}
 	if (parent)
@@ -178,38 +182,146 @@ draft_add_odds(Draft *draft, const Builder *builder, const GArray *steps)
 	draft->n_linked++;
 }
 
+/* Adds a path; PLACES: of each of its STEPS in the pattern, NULL: the same. */
+static void
+draft_add_path(Builder *builder, guint32 number, const GArray *steps, const guint32 *places)
+{
+	Draft *draft = &g_array_index(builder->drafts, Draft, number);
+	guint32 root = g_array_index(steps, WpPathStep, 0).span;
+	const WpSpan *span = &builder->spans[root];
+	Instance instance = { number, root, wp_span_end_ns(span) - span->call_ns };
+
+	g_array_append_val(builder->instances, instance);
+	draft->pattern.count++;
+	draft_add_odds(draft, builder, steps);
+	for (guint32 k = 0; places && k < draft->pattern.n_nodes; k++)
+		draft->pattern.nodes[k].n_lost++;
+	for (guint32 k = 0; k < steps->len; k++) {
+		const WpPathStep *step = &g_array_index(steps, WpPathStep, k);
+		guint32 place = places ? places[k] : k;
+		const WpSpan *parent = NULL;
+		if (k > 0)
+			parent = &builder->spans[g_array_index(steps, WpPathStep, step->parent)
+							 .span];
+		draft->pattern.nodes[place].n_lost -= places != NULL;
+		draft_add(draft, builder, place, step->span, parent);
+	}
+}
+
+static guint32
+get_draft(Builder *builder, WpMap *by_form, const GArray *steps)
+{
+	guint32 root = g_array_index(steps, WpPathStep, 0).span;
+	guint64 key = wp_map_key(builder->spans[root].caller, builder->paths->forms[root]);
+	guint32 number = wp_map_number(by_form, key);
+
+	if (number == builder->drafts->len) {
+		g_array_set_size(builder->drafts, number + 1);
+		Draft *draft = &g_array_index(builder->drafts, Draft, number);
+		draft_init(draft, builder, steps);
+		draft->example = root;
+	}
+	return number;
+}
+
+static gboolean
+has_hole(const Builder *builder, const GArray *steps)
+{
+	for (guint i = 0; i < steps->len; i++)
+		if (builder->holes[g_array_index(steps, WpPathStep, i).span] == WP_HOLE_CALL)
+			return TRUE;
+	return FALSE;
+}
+
+/*
+ * The most frequent of the first N_DRAFTS patterns that STEPS would be without their holes, or G_MAXUINT32;
+ * sets PLACES.
+ */
+static guint32
+find_whole(const Builder *builder, const GArray *steps, guint32 n_drafts, guint32 *places)
+{
+	g_autoptr(GArray) whole = g_array_new(FALSE, FALSE, sizeof(WpPathStep));
+	const WpSpan *span = &builder->spans[g_array_index(steps, WpPathStep, 0).span];
+	const WpSpans *spans = wp_resolved_spans(builder->resolved);
+	guint32 best = G_MAXUINT32;
+
+	for (guint32 i = 0; i < n_drafts; i++) {
+		const Draft *draft = &g_array_index(builder->drafts, Draft, i);
+		const WpPatternNode *root = &draft->pattern.nodes[0];
+		if (draft->pattern.client != span->caller || root->node != span->callee ||
+		    root->label != span->label || draft->pattern.n_nodes <= steps->len ||
+		    (best != G_MAXUINT32 &&
+		     draft->pattern.count <=
+			     g_array_index(builder->drafts, Draft, best).pattern.count))
+			continue;
+		wp_paths_walk(builder->paths, draft->example, whole);
+		if (wp_holes_match(spans, steps, whole, places))
+			best = i;
+	}
+	if (best != G_MAXUINT32) {
+		wp_paths_walk(builder->paths, g_array_index(builder->drafts, Draft, best).example,
+			      whole);
+		wp_holes_match(spans, steps, whole, places);
+	}
+	return best;
+}
+
+/* Adds the paths with holes to what they would be without; where nothing is, to patterns of their own. */
+static void
+gather_holed(Builder *builder, WpMap *by_form, const GArray *holed)
+{
+	g_autoptr(WpMap) wholes = wp_map_new(); /* form -> draft */
+	g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(WpPathStep));
+	g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(guint32));
+	g_autoptr(GArray) whole = g_array_new(FALSE, FALSE, sizeof(WpPathStep));
+	const WpSpans *spans = wp_resolved_spans(builder->resolved);
+	guint32 n_drafts = builder->drafts->len;
+
+	for (guint i = 0; i < holed->len; i++) {
+		guint32 root = g_array_index(holed, guint32, i);
+		wp_paths_walk(builder->paths, root, steps);
+		g_array_set_size(places, steps->len);
+		guint32 *at = (guint32 *)(void *)places->data;
+		guint32 known = wp_map_count(wholes);
+		guint32 *found = wp_map_at(
+			wholes,
+			wp_map_key(builder->spans[root].caller, builder->paths->forms[root]), 0);
+		if (wp_map_count(wholes) > known) {
+			*found = find_whole(builder, steps, n_drafts, at);
+		} else if (*found != G_MAXUINT32) {
+			wp_paths_walk(builder->paths,
+				      g_array_index(builder->drafts, Draft, *found).example, whole);
+			wp_holes_match(spans, steps, whole, at);
+		}
+		guint32 number = *found;
+		if (number == G_MAXUINT32) {
+			number = get_draft(builder, by_form, steps);
+			g_array_index(builder->drafts, Draft, number).pattern.has_hole = TRUE;
+			at = NULL;
+		}
+		draft_add_path(builder, number, steps, at);
+	}
+}
+
 /* Adds each path to the pattern of its client and form. */
 static void
-gather_paths(Builder *builder)
+gather_paths(Builder *builder, WpPatternSet *set)
 {
 	g_autoptr(WpMap) by_form = wp_map_new();
 	g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(WpPathStep));
+	g_autoptr(GArray) holed = g_array_new(FALSE, FALSE, sizeof(guint32));
 
 	for (guint32 i = 0; i < builder->paths->n_roots; i++) {
-		guint32 root = builder->paths->roots[i];
-		const WpSpan *span = &builder->spans[root];
-		guint32 number = wp_map_number(
-			by_form, wp_map_key(span->caller, builder->paths->forms[root]));
-		Instance instance = { number, root, wp_span_end_ns(span) - span->call_ns };
-		g_array_append_val(builder->instances, instance);
-		wp_paths_walk(builder->paths, root, steps);
-		if (number == builder->drafts->len) {
-			g_array_set_size(builder->drafts, number + 1);
-			draft_init(&g_array_index(builder->drafts, Draft, number), builder, steps);
-		}
-		Draft *draft = &g_array_index(builder->drafts, Draft, number);
-		draft->pattern.count++;
-		draft_add_odds(draft, builder, steps);
-		for (guint32 k = 0; k < steps->len; k++) {
-			const WpPathStep *step = &g_array_index(steps, WpPathStep, k);
-			const WpSpan *parent = NULL;
-			if (k > 0)
-				parent = &builder->spans[g_array_index(steps, WpPathStep,
-								       step->parent)
-								 .span];
-			draft_add(draft, builder, k, step->span, parent);
-		}
+		wp_paths_walk(builder->paths, builder->paths->roots[i], steps);
+		if (has_hole(builder, steps))
+			g_array_append_val(holed, builder->paths->roots[i]);
+		else
+			draft_add_path(builder, get_draft(builder, by_form, steps), steps, NULL);
 	}
+	gather_holed(builder, by_form, holed);
+	set->n_holed = holed->len;
+	for (guint32 i = 0; i < builder->paths->n; i++)
+		set->n_estimated += builder->holes[i] != WP_HOLE_NONE;
 }
 
 static gboolean
@@ -233,13 +345,14 @@ draft_finish(Draft *draft, const Builder *builder)
 
 	for (guint32 i = 0; i < pattern->n_nodes; i++) {
 		WpPatternNode *node = &pattern->nodes[i];
-		node->waits = (guint64)draft->n_waits[i] * 2 > pattern->count;
+		node->waits = (guint64)draft->n_waits[i] * 2 > pattern->count - node->n_lost;
 		node->probability =
 			draft->n_probable[i] ? node->probability / draft->n_probable[i] : -1;
 	}
 	pattern->path_odds = draft->n_judged ? pattern->path_odds / (double)draft->n_judged : -1;
 	pattern->links_odds = draft->n_linked ? pattern->links_odds / (double)draft->n_linked : -1;
-	pattern->is_uncertain = draft->n_judged && pattern->path_odds < CERTAIN_ENOUGH;
+	pattern->is_uncertain =
+		pattern->has_hole || (draft->n_judged && pattern->path_odds < CERTAIN_ENOUGH);
 	pattern->total_ns = wp_delay_sum_ns(root->latency);
 	pattern->is_background = root->waits || is_health_check(wp_nodes_text(nodes, root->label));
 	g_clear_pointer(&draft->n_probable, g_free);
@@ -391,7 +504,9 @@ wp_patterns_new(const WpResolved *resolved, const WpLinks *links)
 	};
 
 	builder.paths = wp_paths_new(spans, links, builder.node_ranks, builder.label_ranks);
-	gather_paths(&builder);
+	g_autoptr(WpMissing) missing = wp_missing_new(resolved);
+	builder.holes = wp_holes_find(spans, builder.paths, missing);
+	gather_paths(&builder, set);
 	finish_patterns(&builder, set);
 	wp_operations_gather(set, builder.node_ranks, builder.label_ranks);
 	wp_places_gather(set, spans, links, builder.paths, builder.node_ranks, builder.label_ranks);
@@ -400,6 +515,7 @@ wp_patterns_new(const WpResolved *resolved, const WpLinks *links)
 	count_unlinked(set, &builder);
 
 	wp_paths_free(builder.paths);
+	g_free(builder.holes);
 	g_array_unref(builder.drafts);
 	g_array_unref(builder.instances);
 	g_free(builder.node_ranks);

@@ -39,6 +39,7 @@ typedef struct {
 	guint32 protocol;   /* string, 0 = none */
 	guint32 parent;     /* index in the pattern; G_MAXUINT32 for the root */
 	guint32 depth;      /* root 0 */
+	guint64 n_lost;     /* instances that lack it, as the loss of packets explains (holes.h) */
 	guint64 n_messages; /* instances that are one-way; the others are calls */
 	guint64 n_parallel; /* instances that overlap a sibling in time */
 	guint64 errors;     /* instances whose status is error, reset or timeout */
@@ -48,7 +49,7 @@ typedef struct {
 	gboolean waits;     /* most instances wait by design: never ranked as slow */
 	WpDelay *
 		latency; /* of instances with a return: there are others where an engine links them */
-	WpDelay *self_time;   /* likewise */
+	WpDelay *self_time;   /* likewise, but for those below which something is missing */
 	WpDelay *call_delay;  /* NULL for the root */
 	WpDelay *server_time; /* last byte of the call to first byte of the return; likewise */
 } WpPatternNode;
@@ -80,6 +81,8 @@ typedef struct {
 	gboolean is_background; /* waits by design, health checks: shown apart, not ranked */
 	gboolean
 		is_uncertain; /* path_odds < 1/2: more often than not its requests take other paths */
+	gboolean
+		has_hole; /* calls are missing, and no pattern is known that has them: uncertain too */
 } WpPattern;
 
 /*
@@ -142,8 +145,10 @@ typedef struct {
 	guint64 n_unseen;        /* ... calls whose parent was not seen */
 	guint64 n_stopped; /* ... calls that were still without a parent when inference stopped */
 	guint64 n_below_unseen; /* ... calls below one of the last two */
-	double total_ns;        /* of all patterns that are not background */
-	double parallelism;     /* mean number of candidate parents of the calls that have any */
+	guint64 n_holed;        /* requests that lack a call by loss */
+	guint64 n_estimated; /* calls whose self time is an estimate, as something below is missing */
+	double total_ns;     /* of all patterns that are not background */
+	double parallelism; /* mean number of candidate parents of the calls that have any */
 } WpPatternSet;
 
 /* (transfer full) RESOLVED must outlive the set (names). */

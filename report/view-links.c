@@ -146,8 +146,9 @@ move_patterns(WpView *view, const WpPatternSet *set, gboolean unfolds)
 			guint64 n_messages = pattern->nodes[k].n_messages;
 			to->messages += n_messages;
 			from->messages -= n_messages;
-			to->calls += pattern->count - n_messages;
-			from->calls -= pattern->count - n_messages;
+			guint64 n_calls = pattern->count - n_messages - pattern->nodes[k].n_lost;
+			to->calls += n_calls;
+			from->calls -= n_calls;
 		}
 	}
 }

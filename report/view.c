@@ -104,6 +104,7 @@ fill_node(const Maker *maker, const WpPattern *pattern, const WpPatternNode *fro
 	to->waits = from->waits;
 	for (guint32 i = 0; i < n; i++) {
 		to->errors += from[i].errors;
+		to->count -= from[i].n_lost;
 		to->n_messages += from[i].n_messages;
 		n_parallel += from[i].n_parallel;
 		to->bytes_call += from[i].bytes_call;
@@ -114,6 +115,9 @@ fill_node(const Maker *maker, const WpPattern *pattern, const WpPatternNode *fro
 	to->latency = times_of_run(from, n, offsetof(WpPatternNode, latency));
 	to->self = times_of_run(from, n, offsetof(WpPatternNode, self_time));
 	to->server = times_of_run(from, n, offsetof(WpPatternNode, server_time));
+	/* Where something is missing below, as much as in the others. */
+	if (to->self.count)
+		to->self.sum_ns *= (double)to->latency.count / (double)to->self.count;
 	to->delay = times_of(from->call_delay);
 	to->latency_share = share_of(to->latency.sum_ns, maker->set->total_ns);
 }
