@@ -1,9 +1,11 @@
-/* What is missing: counted, and what the nesting engine makes of calls whose parent was lost. */
+/* What is missing: counted, what the nesting engine makes of calls whose parent was lost, and holes in paths. */
 #include "infer/missing.h"
 
 #include <math.h>
 
 #include "infer/engine-nesting.h"
+#include "infer/holes.h"
+#include "infer/pattern.h"
 #include "infer/random.h"
 #include "tests/support/suite.h"
 #include "tests/support/tree.h"
@@ -158,4 +160,71 @@ START_TEST(lost_parents)
 }
 END_TEST
 
-WP_SUITE("missing", share, cut, lost_parents)
+/*
+ * Requests that lack a call are those of the one pattern that there is, and the self time of its root is what
+ * it was.
+ */
+START_TEST(holes)
+{
+	static const double rows[] = { 0, .01, .05, .1 };
+	g_autoptr(GArray) parents = g_array_new(FALSE, TRUE, sizeof(guint64));
+	g_autoptr(WpTrace) whole = make_trace(5000, parents);
+
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpTrace) trace = lose(whole, rows[i]);
+		g_autoptr(WpResolved) resolved = resolve(trace);
+		g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
+		g_autoptr(WpPatternSet) set = wp_patterns_new(resolved, links);
+		const WpPattern *first = &set->patterns[0];
+		double lost = 0, certain = 0;
+		for (guint32 k = 0; k < first->n_nodes; k++)
+			lost += (double)first->nodes[k].n_lost;
+		for (guint32 k = 0; k < set->n_patterns; k++)
+			certain += set->patterns[k].is_uncertain ? 0 : set->patterns[k].count;
+		ck_assert_uint_eq(first->n_nodes, 4);
+		ck_assert_uint_eq(first->nodes[0].n_lost, 0);
+		ck_assert_double_ge(certain, .95 * set->n_roots);
+		ck_assert_double_ge(first->count, .95 * set->n_roots);
+		ck_assert_double_ge(lost, 1.5 * rows[i] * first->count);
+		ck_assert_double_le(lost, 4.5 * rows[i] * first->count);
+		ck_assert_double_eq_tol(wp_delay_mean_ns(first->nodes[0].self_time), 343e3, 12e3);
+		ck_assert((set->n_estimated > 0) == (rows[i] > 0));
+	}
+}
+END_TEST
+
+/* What a path is without some of its calls. */
+START_TEST(parts)
+{
+	static const struct {
+		const char *part, *whole;
+		const char *places; /* NULL: it is none */
+	} rows[] = {
+		{ "a>b[0-10]", "a>b[0-10]", "0" },
+		{ "a>b[0-10]", "a>b[0-10](c[1-2])", "0" },
+		{ "a>b[0-10](d[3-4])", "a>b[0-10](c[1-2],d[3-4])", "02" },
+		{ "a>b[0-10](d[3-4])", "a>b[0-10](c[1-3](d[2-3]))", NULL },
+		{ "a>b[0-10](c[1-2])", "a>b[0-10](d[3-4])", NULL },
+		{ "a>b[0-10](c/x[1-2])", "a>b[0-10](c/y[1-2])", NULL },
+		{ "a>b[0-10](c[1-2],c[3-4])", "a>b[0-10](c[1-2])", NULL },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *text = g_strdup_printf("%s %s", rows[i].part, rows[i].whole);
+		g_autoptr(WpTree) tree = wp_tree_new(text);
+		const WpSpans *spans = wp_resolved_spans(tree->resolved);
+		g_autoptr(WpLinks) links = wp_tree_links(tree);
+		g_autoptr(WpPaths) paths = wp_paths_new(spans, links, NULL, NULL);
+		g_autoptr(GArray) part = g_array_new(FALSE, FALSE, sizeof(WpPathStep));
+		g_autoptr(GArray) whole = g_array_new(FALSE, FALSE, sizeof(WpPathStep));
+		guint32 places[8];
+		wp_paths_walk(paths, paths->roots[0], part);
+		wp_paths_walk(paths, paths->roots[1], whole);
+		gboolean is_part = wp_holes_match(spans, part, whole, places);
+		ck_assert_msg(is_part == (rows[i].places != NULL), "%s", text);
+		for (guint k = 0; is_part && k < part->len; k++)
+			ck_assert_uint_eq(places[k], (guint32)(rows[i].places[k] - '0'));
+	}
+}
+END_TEST
+
+WP_SUITE("missing", share, cut, lost_parents, holes, parts)
