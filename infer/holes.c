@@ -9,11 +9,12 @@
 
 #include "infer/map.h"
 
-#define MIN_CALLS    10  /* of a type: fewer tell nothing */
-#define MAX_COUNT    8   /* calls of a kind that are told apart */
-#define LOSS_FACTOR  1.3 /* the loss is an estimate */
-#define LOSS_SPREADS 3   /* standard deviations of the number lost */
-#define MOST         0.5 /* have at least so many, whatever the loss */
+#define MIN_CALLS    10                /* of a type: fewer tell nothing */
+#define MAX_COUNT    8                 /* calls of a kind that are told apart */
+#define LOSS_FACTOR  1.3               /* the loss is an estimate */
+#define LOSS_SPREADS 3                 /* standard deviations of the number lost */
+#define MOST         0.5               /* have at least so many, whatever the loss */
+#define ANY_TYPE     (WP_MAP_NONE - 1) /* calls of all kinds: one may stand for another */
 
 /* Calls of one kind below calls of a type. */
 typedef struct {
@@ -94,6 +95,8 @@ foreach_kind(Finder *finder, guint32 span, KindFunc func, guint32 *sum)
 			end++;
 		func(finder, span, types[begin], MIN(end - begin, MAX_COUNT), sum);
 	}
+	if (n)
+		func(finder, span, ANY_TYPE, MIN(n, MAX_COUNT), sum);
 }
 
 static double
@@ -101,6 +104,8 @@ lost_of(const Finder *finder, guint32 span, guint32 child_type)
 {
 	const WpPaths *paths = finder->paths;
 	guint32 k = paths->child_at[span];
+	if (child_type == ANY_TYPE)
+		return finder->missing->all.share;
 	while (finder->types[paths->children[k]] != child_type)
 		k++;
 	guint32 host = finder->spans->spans[paths->children[k]].callee_host;

@@ -7,8 +7,10 @@
 typedef struct {
 	double n_pairs;
 	double n_unpaired;
-	double n_orphans;
-	double busy_ns; /* sum of the lengths of pairs */
+	double n_orphans;  /* whose call may have been before the capture ... */
+	double n_late;     /* ... or not */
+	double busy_ns;    /* sum of the lengths of pairs */
+	gint64 longest_ns; /* of pairs */
 } Host;
 
 typedef struct {
@@ -36,10 +38,16 @@ add_recorded(Count *count, const WpTrace *trace, const WpSpans *spans)
 	for (guint32 i = 0; i < spans->n; i++)
 		if (spans->spans[i].return_record != G_MAXUINT32)
 			is_paired[spans->spans[i].return_record] = TRUE;
-	for (gsize i = 0; i < n; i++)
-		if (records[i].kind == WP_KIND_RETURN && !is_paired[i] &&
-		    !(records[i].marks & WP_MARK_SETUP) && records[i].sender < count->n)
-			count->hosts[records[i].sender].n_orphans++;
+	for (gsize i = 0; i < n; i++) {
+		const WpRecord *record = &records[i];
+		if (record->kind != WP_KIND_RETURN || is_paired[i] ||
+		    (record->marks & WP_MARK_SETUP) || record->sender >= count->n)
+			continue;
+		Host *host = &count->hosts[record->sender];
+		gboolean is_late =
+			(double)record->begin_ns - (double)records[0].begin_ns > host->longest_ns;
+		*(is_late ? &host->n_late : &host->n_orphans) += 1;
+	}
 }
 
 static void
@@ -53,6 +61,7 @@ add_spans(Count *count, const WpSpans *spans)
 		if (wp_span_is_paired(span)) {
 			host->n_pairs++;
 			host->busy_ns += (double)(span->return_ns - span->call_ns);
+			host->longest_ns = MAX(host->longest_ns, span->return_ns - span->call_ns);
 		} else {
 			host->n_unpaired++;
 		}
@@ -70,7 +79,7 @@ static double
 lost_of(const Host *host, double length_ns)
 {
 	double open = length_ns > 0 ? host->busy_ns / length_ns : 0;
-	double n = host->n_orphans - open - 3 * sqrt(open);
+	double n = host->n_late + MAX(host->n_orphans - open - 3 * sqrt(open), 0);
 	if (n < 1 || host->n_pairs < 1)
 		return 0;
 	return n + n * MIN(host->n_unpaired / host->n_pairs, 1);

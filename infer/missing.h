@@ -6,8 +6,9 @@
  *     U unpaired   the return was not seen
  *     O orphans    the call was not seen      ->  O + O U / P calls are missing, with those that lost both
  *
- * What was open when the capture began or ended is not missing: as many orphans as calls are open on
- * average, and three times the spread of that, are left to it.
+ * What was open when the capture began or ended is not missing: of orphans that came no later than calls take,
+ * or whose time is not known, as many as calls are open on average, and three times the spread of that, are
+ * left to it.
  */
 #ifndef WP_INFER_MISSING_H
 #define WP_INFER_MISSING_H

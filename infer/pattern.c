@@ -268,7 +268,7 @@ find_whole(const Builder *builder, const GArray *steps, guint32 n_drafts, guint3
 
 /* Adds the paths with holes to what they would be without; where nothing is, to patterns of their own. */
 static void
-gather_holed(Builder *builder, WpMap *by_form, const GArray *holed)
+gather_holed(Builder *builder, WpMap *by_form, const GArray *holed, WpPatternSet *set)
 {
 	g_autoptr(WpMap) wholes = wp_map_new(); /* form -> draft */
 	g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(WpPathStep));
@@ -299,6 +299,7 @@ gather_holed(Builder *builder, WpMap *by_form, const GArray *holed)
 			g_array_index(builder->drafts, Draft, number).pattern.has_hole = TRUE;
 			at = NULL;
 		}
+		set->n_holed += at != NULL;
 		draft_add_path(builder, number, steps, at);
 	}
 }
@@ -318,8 +319,7 @@ gather_paths(Builder *builder, WpPatternSet *set)
 		else
 			draft_add_path(builder, get_draft(builder, by_form, steps), steps, NULL);
 	}
-	gather_holed(builder, by_form, holed);
-	set->n_holed = holed->len;
+	gather_holed(builder, by_form, holed, set);
 	for (guint32 i = 0; i < builder->paths->n; i++)
 		set->n_estimated += builder->holes[i] != WP_HOLE_NONE;
 }
@@ -506,6 +506,7 @@ wp_patterns_new(const WpResolved *resolved, const WpLinks *links)
 	builder.paths = wp_paths_new(spans, links, builder.node_ranks, builder.label_ranks);
 	g_autoptr(WpMissing) missing = wp_missing_new(resolved);
 	builder.holes = wp_holes_find(spans, builder.paths, missing);
+	set->lost_share = missing->all.share;
 	gather_paths(&builder, set);
 	finish_patterns(&builder, set);
 	wp_operations_gather(set, builder.node_ranks, builder.label_ranks);

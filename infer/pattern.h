@@ -145,7 +145,8 @@ typedef struct {
 	guint64 n_unseen;        /* ... calls whose parent was not seen */
 	guint64 n_stopped; /* ... calls that were still without a parent when inference stopped */
 	guint64 n_below_unseen; /* ... calls below one of the last two */
-	guint64 n_holed;        /* requests that lack a call by loss */
+	double lost_share;      /* of the calls, missing from the trace (missing.h) */
+	guint64 n_holed;        /* requests that lack a call by loss, in patterns that have it */
 	guint64 n_estimated; /* calls whose self time is an estimate, as something below is missing */
 	double total_ns;     /* of all patterns that are not background */
 	double parallelism; /* mean number of candidate parents of the calls that have any */

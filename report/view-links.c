@@ -101,7 +101,8 @@ count_link(Counter *counter, guint32 number)
 	links->n_doubtful += link->probability < DOUBTFUL;
 	/* Of an engine that was stopped. */
 	links->has_odds &= link->probability >= 0;
-	counter->odds[root] *= CLAMP(link->probability, 0, 1);
+	/* For each call that was seen, another may not have been. */
+	counter->odds[root] *= CLAMP(link->probability, 0, 1) * (1 - links->lost_share);
 	counter->is_clear[root] &= link->n_candidates == 1;
 }
 
@@ -186,7 +187,11 @@ judge(const WpViewLinks *links)
 	double right = links->has_odds ? links->n_right : (double)links->n_certain;
 	if (links->n_linked == 0)
 		return WP_VIEW_TRUST_NONE;
-	if (share_of(whole, (double)links->n_roots) >= WHOLE_REQUESTS)
+	if (links->lost_share >= WP_VIEW_MUCH_LOST)
+		return WP_VIEW_TRUST_LOW;
+	/* Without odds nothing tells that the only possible parent is not the true one, which was lost. */
+	if (share_of(whole, (double)links->n_roots) >= WHOLE_REQUESTS &&
+	    (links->has_odds || links->lost_share < WP_VIEW_MIN_LOSS))
 		return WP_VIEW_TRUST_HIGH;
 	if (share_of(right, (double)links->n_linked) >=
 	    (links->has_odds ? LINKS_BY_ODDS : LINKS_ALONE))
@@ -216,6 +221,9 @@ wp_view_links_fill(WpView *view, const WpAnalysis *analysis, gboolean unfolds)
 	view->links.engine = analysis->engine->name;
 	view->links.has_odds = analysis->engine->has_odds;
 	view->links.parallelism = analysis->patterns->parallelism;
+	view->links.lost_share = MAX(analysis->patterns->lost_share, view->quality.loss_share);
+	view->links.n_holed = analysis->patterns->n_holed;
+	view->links.n_estimated = analysis->patterns->n_estimated;
 	for (guint32 i = 0; i < n; i++) {
 		odds[i] = 1;
 		is_clear[i] = 1;

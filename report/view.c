@@ -570,11 +570,11 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	fill_patterns(&maker);
 	fill_operations(&maker);
 	fill_totals(&maker);
+	fill_quality(&maker);
 	wp_view_links_fill(view, analysis, options->unfolds);
 	if (options->is_inference_stopped)
 		view->links.trust = WP_VIEW_TRUST_STOPPED;
 	fill_check(view, options->check);
-	fill_quality(&maker);
 	fill_shared(&maker);
 	return view;
 }

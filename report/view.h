@@ -176,6 +176,10 @@ typedef struct {
 	double loss_share;       /* packets missing, estimated; negative = not known */
 } WpViewQuality;
 
+/* Shares of lost calls: from where on it is said, and from where on nothing inferred is reliable. */
+#define WP_VIEW_MIN_LOSS  0.005
+#define WP_VIEW_MUCH_LOST 0.15
+
 /* How far the links can be trusted. */
 typedef enum {
 	WP_VIEW_TRUST_NONE,   /* nothing was linked: one node deep */
@@ -202,9 +206,12 @@ typedef struct {
 	gboolean has_odds;  /* the next three mean something */
 	double n_right;     /* parents expected to be right */
 	guint64 n_doubtful; /* ... with a probability under 90 % */
-	double n_whole;     /* requests expected to be right in each of their calls */
-	guint64 n_clear;    /* requests none of whose calls has a second possible parent */
-	guint64 n_roots;    /* requests, background included */
+	double n_whole; /* requests expected to be right in each of their calls, and to lack none */
+	guint64 n_clear;   /* requests none of whose calls has a second possible parent */
+	guint64 n_roots;   /* requests, background included */
+	double lost_share; /* of the calls, missing: as calls without return show it, or packets */
+	guint64 n_holed;   /* requests that lack a call, counted with those that have it */
+	guint64 n_estimated; /* calls whose self time is estimated, as something below is missing */
 	guint64 classes[WP_VIEW_N_CLASSES];
 	WpViewTrust trust;
 } WpViewLinks;

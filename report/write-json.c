@@ -286,6 +286,9 @@ write_links(WpJson *json, const WpViewLinks *links)
 		wp_json_uint(json, "doubtful", links->n_doubtful);
 		wp_json_number(json, "expected_whole_requests", links->n_whole, 2);
 	}
+	wp_json_number(json, "calls_lost_share", links->lost_share, 6);
+	wp_json_uint(json, "requests_lacking_calls", links->n_holed);
+	wp_json_uint(json, "self_times_estimated", links->n_estimated);
 	if (links->n_check_links) {
 		wp_json_open(json, "self_check", '{');
 		wp_json_uint(json, "links", links->n_check_links);

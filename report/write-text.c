@@ -21,9 +21,6 @@
 /* Of the width of a page, what the tree of a pattern gets at least. */
 #define TREE_SHARE 0.4
 
-/* A smaller share of missing packets is told in its place, not on top. */
-#define MIN_LOSS 0.005
-
 /* Patterns with a smaller share of the time are left out behind the first few. */
 #define MIN_SHARE    0.01
 #define MIN_PATTERNS 3
@@ -117,14 +114,25 @@ arrow(const Text *text)
 	return text->page->style.utf8 ? "\342\206\222" : "->";
 }
 
-/* What to rely on. */
-static const char *const verdicts[] = {
-	[WP_VIEW_TRUST_HIGH] = "The paths can be relied on.",
-	[WP_VIEW_TRUST_MIXED] = "Totals and shares can be relied on; single requests and patterns "
-				"with few of them cannot.",
-	[WP_VIEW_TRUST_LOW] = "Counts and latencies of requests are measured; who called whom, "
-			      "self times and patterns cannot be relied on.",
+/* What to rely on: where nothing is missing, and where calls are. */
+static const char *const verdicts[][2] = {
+	[WP_VIEW_TRUST_HIGH] = { "The paths can be relied on.",
+				 "The paths can be relied on, as far as they were captured." },
+	[WP_VIEW_TRUST_MIXED] = { "Totals and shares can be relied on; single requests and "
+				  "patterns with few of them cannot.",
+				  "Shares and mean times can be relied on; counts are too low, and "
+				  "single requests and patterns with few of them cannot." },
+	[WP_VIEW_TRUST_LOW] = { "Counts and latencies of requests are measured; who called whom, "
+				"self times and patterns cannot be relied on.",
+				"Latencies of requests are measured; counts, who called whom, "
+				"self times and patterns cannot be relied on." },
 };
+
+static const char *
+verdict_of(const WpViewLinks *links, WpViewTrust trust)
+{
+	return verdicts[trust][links->lost_share >= WP_VIEW_MIN_LOSS];
+}
 
 /* (transfer full) How far links can be trusted that have odds and alternatives. */
 static char *
@@ -135,11 +143,13 @@ trust_by_odds(const WpViewLinks *links)
 	return g_strdup_printf(
 		"%sPaths inferred by %s: %s of the calls have only one possible parent. Expected "
 		"to be right: %s of the parents, and %s of the requests in every call. %s",
-		links->trust == WP_VIEW_TRUST_LOW ? "CAREFUL: requests overlap very much. " : "",
+		links->trust != WP_VIEW_TRUST_LOW        ? ""
+		: links->lost_share >= WP_VIEW_MUCH_LOST ? "CAREFUL: too much is missing. "
+							 : "CAREFUL: requests overlap very much. ",
 		links->engine, wp_format_share(certain, (double)links->n_certain / linked),
 		wp_format_share(right, links->n_right / linked),
 		wp_format_share(whole, links->n_whole / (double)links->n_roots),
-		verdicts[links->trust]);
+		verdict_of(links, links->trust));
 }
 
 /* (transfer full) The same where all that is known is how many alternatives there were. */
@@ -154,14 +164,16 @@ trust_by_alternatives(const WpViewLinks *links)
 	case WP_VIEW_TRUST_HIGH:
 		return g_strdup_printf(
 			"Paths inferred by %s: %s of the calls have only one possible "
-			"parent, so the paths can be relied on.",
-			links->engine, share);
+			"parent, so the paths can be relied on%s.",
+			links->engine, share,
+			links->lost_share >= WP_VIEW_MIN_LOSS ? ", as far as they were captured"
+							      : "");
 	case WP_VIEW_TRUST_MIXED:
 		return g_strdup_printf(
 			"Paths inferred by %s: %s of the calls have only one possible "
 			"parent; the others were given the likeliest of several (%s "
 			"possible parents a call). %s",
-			links->engine, share, mean, verdicts[links->trust]);
+			links->engine, share, mean, verdict_of(links, links->trust));
 	case WP_VIEW_TRUST_LOW:
 		return g_strdup_printf(
 			"CAREFUL: requests overlap so much that %s%s of the calls %s a single "
@@ -169,7 +181,7 @@ trust_by_alternatives(const WpViewLinks *links)
 			"%s",
 			links->n_certain ? "only " : "", links->n_certain ? share : "none",
 			links->n_certain ? "have" : "has", mean, links->engine,
-			verdicts[links->trust]);
+			verdict_of(links, links->trust));
 	case WP_VIEW_TRUST_NONE:
 	case WP_VIEW_TRUST_STOPPED:
 		break;
@@ -197,7 +209,7 @@ write_stopped(const Text *text)
 		"Inference was interrupted when %s had a parent, not all of them for good, and %s "
 		"had none yet. %s",
 		linked, wp_format_count(open, missing->calls + missing->messages),
-		verdicts[WP_VIEW_TRUST_LOW]);
+		verdict_of(&text->view->links, WP_VIEW_TRUST_LOW));
 	wp_text_paragraph(text->page, words, 0, text->out);
 }
 
@@ -248,15 +260,35 @@ write_selection(const Text *text)
 static void
 write_warning(const Text *text)
 {
-	const WpViewQuality *quality = &text->view->quality;
-	char share[WP_FORMAT_MAX];
-	if (quality->loss_share < MIN_LOSS)
+	const WpViewLinks *links = &text->view->links;
+	double packets = text->view->quality.loss_share;
+	char share[WP_FORMAT_MAX], calls[WP_FORMAT_MAX];
+	if (links->lost_share < WP_VIEW_MIN_LOSS)
 		return;
-	g_autofree char *words = g_strdup_printf("CAREFUL: about %s of the packets are missing "
-						 "from this capture, and calls with them; "
-						 "see the capture quality below.",
-						 wp_format_share(share, quality->loss_share));
-	wp_text_paragraph(text->page, words, 0, text->out);
+	g_autoptr(GString) words = g_string_new("CAREFUL: about ");
+	if (packets >= WP_VIEW_MIN_LOSS)
+		g_string_append_printf(words,
+				       "%s of the packets are missing from this capture, and ",
+				       wp_format_share(share, packets));
+	if (packets >= links->lost_share)
+		g_string_append(words, "calls with them");
+	else
+		g_string_append_printf(
+			words, "%s of the calls%s", wp_format_share(calls, links->lost_share),
+			packets >= WP_VIEW_MIN_LOSS ? " with them"
+						    : " are missing from this capture");
+	if (links->n_holed) {
+		g_autofree char *requests = count_of(links->n_holed, "request");
+		g_string_append_printf(
+			words, "; %s that %s a call %s counted with those that have it", requests,
+			links->n_holed == 1 ? "lacks" : "lack", links->n_holed == 1 ? "is" : "are");
+	}
+	if (links->n_estimated) {
+		g_autofree char *estimated = count_of(links->n_estimated, "call");
+		g_string_append_printf(words, "; the self time of %s is estimated", estimated);
+	}
+	g_string_append(words, "; see the capture quality below.");
+	wp_text_paragraph(text->page, words->str, 0, text->out);
 }
 
 static void
