@@ -256,41 +256,6 @@ write_selection(const Text *text)
 			      partial, wp_style_off(&text->page->style));
 }
 
-/* What is worth knowing before any number is believed. */
-static void
-write_warning(const Text *text)
-{
-	const WpViewLinks *links = &text->view->links;
-	double packets = text->view->quality.loss_share;
-	char share[WP_FORMAT_MAX], calls[WP_FORMAT_MAX];
-	if (links->lost_share < WP_VIEW_MIN_LOSS)
-		return;
-	g_autoptr(GString) words = g_string_new("CAREFUL: about ");
-	if (packets >= WP_VIEW_MIN_LOSS)
-		g_string_append_printf(words,
-				       "%s of the packets are missing from this capture, and ",
-				       wp_format_share(share, packets));
-	if (packets >= links->lost_share)
-		g_string_append(words, "calls with them");
-	else
-		g_string_append_printf(
-			words, "%s of the calls%s", wp_format_share(calls, links->lost_share),
-			packets >= WP_VIEW_MIN_LOSS ? " with them"
-						    : " are missing from this capture");
-	if (links->n_holed) {
-		g_autofree char *requests = count_of(links->n_holed, "request");
-		g_string_append_printf(
-			words, "; %s that %s a call %s counted with those that have it", requests,
-			links->n_holed == 1 ? "lacks" : "lack", links->n_holed == 1 ? "is" : "are");
-	}
-	if (links->n_estimated) {
-		g_autofree char *estimated = count_of(links->n_estimated, "call");
-		g_string_append_printf(words, "; the self time of %s is estimated", estimated);
-	}
-	g_string_append(words, "; see the capture quality below.");
-	wp_text_paragraph(text->page, words->str, 0, text->out);
-}
-
 static void
 write_headline(const Text *text)
 {
@@ -787,7 +752,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	else
 		write_nothing(&text);
 	write_check(&text);
-	write_warning(&text);
+	wp_text_warning(view, page, out);
 	write_operations(&text);
 	write_totals(&text);
 	write_patterns(&text);

@@ -32,6 +32,9 @@ void wp_text_places(const WpViewOperation *operation, const WpPage *page, WpOut 
 /* Why there are no records. */
 const char *wp_text_no_records(gboolean is_selective, guint64 n_packets);
 
+/* What is missing, where it is worth knowing before any number is believed (write-quality.c). */
+void wp_text_warning(const WpView *view, const WpPage *page, WpOut *out);
+
 /* The part "How the calls add up" (write-quality.c). */
 void wp_text_lots(const WpView *view, const WpPage *page, WpOut *out);
 
