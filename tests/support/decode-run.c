@@ -285,6 +285,35 @@ wp_decode_check(const WpRunOptions *options, const WpStep *steps, gsize n_steps,
 	}
 }
 
+gsize
+wp_decode_row_n_steps(const WpDecodeRow *row)
+{
+	gsize n = 0;
+	while (n < WP_DECODE_ROW_STEPS && row->steps[n].what)
+		n++;
+	return n;
+}
+
+void
+wp_decode_rows_run(const WpDecodeRow *rows, gsize n_rows)
+{
+	for (gsize i = 0; i < n_rows; i++) {
+		g_autofree char *got = wp_decode_run(&rows[i].options, rows[i].steps,
+						     wp_decode_row_n_steps(&rows[i]));
+		ck_assert_msg(strcmp(got, rows[i].expected) == 0, "%s:\n%s", rows[i].name, got);
+	}
+}
+
+void
+wp_decode_rows_check(const WpDecodeRow *rows, gsize n_rows)
+{
+	for (gsize i = 0; i < n_rows; i++) {
+		wp_decode_rows_run(&rows[i], 1); /* names the row that is wrong */
+		wp_decode_check(&rows[i].options, rows[i].steps, wp_decode_row_n_steps(&rows[i]),
+				rows[i].expected);
+	}
+}
+
 char *
 wp_decode_run_names(const WpRunOptions *options, const WpStep *steps, gsize n_steps)
 {

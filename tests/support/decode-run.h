@@ -111,6 +111,21 @@ char *wp_decode_run(const WpRunOptions *options, const WpStep *steps, gsize n_st
 void wp_decode_check(const WpRunOptions *options, const WpStep *steps, gsize n_steps,
 		     const char *expected);
 
+#define WP_DECODE_ROW_STEPS 16
+
+typedef struct {
+	const char *name;
+	WpRunOptions options;
+	WpStep steps[WP_DECODE_ROW_STEPS]; /* ends with an empty one, where there is room */
+	const char *expected;
+} WpDecodeRow;
+
+gsize wp_decode_row_n_steps(const WpDecodeRow *row);
+
+/* Asserts that each row gives what it should: as it is; and in pieces as well (wp_decode_check()). */
+void wp_decode_rows_run(const WpDecodeRow *rows, gsize n_rows);
+void wp_decode_rows_check(const WpDecodeRow *rows, gsize n_rows);
+
 /* The node names that a run's packets told, "address=name source\n", for the decoders that do. */
 char *wp_decode_run_names(const WpRunOptions *options, const WpStep *steps, gsize n_steps);
 

@@ -6,36 +6,8 @@
 #include "tests/support/decode-run.h"
 #include "tests/support/suite.h"
 
-typedef struct {
-	const char *name;
-	WpRunOptions options;
-	WpStep steps[12];
-	const char *expected;
-} Row;
-
-static gsize
-count_steps(const Row *row)
-{
-	gsize n = 0;
-	while (n < G_N_ELEMENTS(row->steps) && row->steps[n].what)
-		n++;
-	return n;
-}
-
-static void
-check_rows(const Row *rows, gsize n)
-{
-	for (gsize i = 0; i < n; i++) {
-		g_autofree char *got =
-			wp_decode_run(&rows[i].options, rows[i].steps, count_steps(&rows[i]));
-		ck_assert_msg(strcmp(got, rows[i].expected) == 0, "%s:\n%s", rows[i].name, got);
-		wp_decode_check(&rows[i].options, rows[i].steps, count_steps(&rows[i]),
-				rows[i].expected);
-	}
-}
-
 /* How a response's body ends: RFC 9112 section 6.3. */
-static const Row bodies[] = {
+static const WpDecodeRow bodies[] = {
 	{ "Content-Length",
 	  { 0 },
 	  { WP_C("GET /item/7?q=1 HTTP/1.1\r\nHost: a\r\n\r\n"),
@@ -108,12 +80,12 @@ static const Row bodies[] = {
 
 START_TEST(bodies_end)
 {
-	check_rows(bodies, G_N_ELEMENTS(bodies));
+	wp_decode_rows_check(bodies, G_N_ELEMENTS(bodies));
 }
 END_TEST
 
 /* Bodies of requests, and answers that do not wait for their end. */
-static const Row requests[] = {
+static const WpDecodeRow requests[] = {
 	{ "a body in another packet",
 	  { 0 },
 	  { WP_C("POST /x HTTP/1.1\r\nContent-Length: 5\r\n\r\n"), WP_C("hello"),
@@ -184,12 +156,12 @@ static const Row requests[] = {
 
 START_TEST(requests_end)
 {
-	check_rows(requests, G_N_ELEMENTS(requests));
+	wp_decode_rows_check(requests, G_N_ELEMENTS(requests));
 }
 END_TEST
 
 /* Forms of targets and methods. */
-static const Row targets[] = {
+static const WpDecodeRow targets[] = {
 	{ "absolute form",
 	  { 0 },
 	  { WP_C("GET http://a.lan:8080/x/1?y HTTP/1.1\r\n\r\n") },
@@ -215,12 +187,12 @@ static const Row targets[] = {
 
 START_TEST(targets_are_labels)
 {
-	check_rows(targets, G_N_ELEMENTS(targets));
+	wp_decode_rows_check(targets, G_N_ELEMENTS(targets));
 }
 END_TEST
 
 /* What waits by design is marked. */
-static const Row waits[] = {
+static const WpDecodeRow waits[] = {
 	{ "server-sent events",
 	  { 0 },
 	  { WP_C("GET /events HTTP/1.1\r\nAccept: text/event-stream\r\n\r\n"),
@@ -242,12 +214,12 @@ static const Row waits[] = {
 
 START_TEST(waits_are_marked)
 {
-	check_rows(waits, G_N_ELEMENTS(waits));
+	wp_decode_rows_check(waits, G_N_ELEMENTS(waits));
 }
 END_TEST
 
 /* After an upgrade the flow is another protocol's. */
-static const Row upgrades[] = {
+static const WpDecodeRow upgrades[] = {
 	{ "WebSocket",
 	  { .no_counters = TRUE },
 	  { WP_C("GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"),
@@ -278,12 +250,12 @@ static const Row upgrades[] = {
 
 START_TEST(upgrades_switch)
 {
-	check_rows(upgrades, G_N_ELEMENTS(upgrades));
+	wp_decode_rows_check(upgrades, G_N_ELEMENTS(upgrades));
 }
 END_TEST
 
 /* Found in mid-stream, behind holes, with the sides the wrong way round. */
-static const Row starts[] = {
+static const WpDecodeRow starts[] = {
 	{ "in the middle of a reply",
 	  { .is_midstream = TRUE },
 	  { WP_S("<p>old reply</p>"), WP_C("GET /b HTTP/1.1\r\n\r\n"),
@@ -309,12 +281,12 @@ static const Row starts[] = {
 
 START_TEST(starts_anywhere)
 {
-	check_rows(starts, G_N_ELEMENTS(starts));
+	wp_decode_rows_check(starts, G_N_ELEMENTS(starts));
 }
 END_TEST
 
 /* Holes in what cannot be followed: pairs only where the positions prove them. (Pieces would move the holes.) */
-static const Row holes[] = {
+static const WpDecodeRow holes[] = {
 	{ "in a chunk's head",
 	  { 0 },
 	  { WP_C("GET /a HTTP/1.1\r\n\r\n"),
@@ -363,7 +335,7 @@ START_TEST(holes_break_pairs)
 	for (gsize i = 0; i < G_N_ELEMENTS(holes); i++) {
 		WpRunOptions options = { .no_counters = TRUE };
 		g_autofree char *got =
-			wp_decode_run(&options, holes[i].steps, count_steps(&holes[i]));
+			wp_decode_run(&options, holes[i].steps, wp_decode_row_n_steps(&holes[i]));
 		ck_assert_msg(strcmp(got, holes[i].expected) == 0, "%s:\n%s", holes[i].name, got);
 	}
 }

@@ -7,13 +7,6 @@
 #include "tests/support/decode-run.h"
 #include "tests/support/suite.h"
 
-typedef struct {
-	const char *name;
-	WpRunOptions options;
-	WpStep steps[16];
-	const char *expected;
-} Row;
-
 #define ZEROS_10 "\0\0\0\0\0\0\0\0\0\0"
 #define ZEROS_23 ZEROS_10 ZEROS_10 "\0\0\0"
 
@@ -76,7 +69,7 @@ typedef struct {
 	"m1 [1,1] mysql 85 (greeting) ok setup\nC2 [2,2] mysql 41 (login) setup\n"                 \
 	"R2 [3,3] mysql 11 (login) ok setup\n"
 
-static const Row login[] = {
+static const WpDecodeRow login[] = {
 	{ "native password", { 0 }, { OPENING }, OPENED },
 	{ "questions and answers belong to the login",
 	  { 0 },
@@ -96,7 +89,7 @@ static const Row login[] = {
 	  "M3 [3,3] tls 10 unknown setup\n" },
 };
 
-static const Row calls[] = {
+static const WpDecodeRow calls[] = {
 	{ "queries: rows, nothing, an error",
 	  { 0 },
 	  { OPENING, WP_C(SELECT_T), WP_S(COUNT COLUMN("\2") END("\3")),
@@ -175,7 +168,7 @@ static const Row calls[] = {
 };
 
 /* The connection was open when the capture began: what was agreed on is not known. */
-static const Row midstream[] = {
+static const WpDecodeRow midstream[] = {
 	{ "queries",
 	  { .is_midstream = TRUE },
 	  { WP_C(SELECT_T), WP_S(RESULT), WP_C(SELECT_T), WP_S(RESULT_NEW) },
@@ -199,7 +192,7 @@ static const Row midstream[] = {
 	  "R3 [6,6] mysql 70 PREPARE SELECT t (a) WHERE b ok\n" },
 };
 
-static const Row holes[] = {
+static const WpDecodeRow holes[] = {
 	{ "a lost call",
 	  { 0 },
 	  { OPENING, WP_C_HOLE(20), WP_S(RESULT), WP_C(SELECT_T), WP_S(RESULT) },
@@ -223,7 +216,7 @@ static const Row holes[] = {
 		 "C4 [7,7] mysql 20 SELECT t (a)\nR4 [8,8] mysql 56 SELECT t (a) ok\n" },
 };
 
-static const Row hostile[] = {
+static const WpDecodeRow hostile[] = {
 	{ "an unknown command", { 0 }, { OPENING, WP_C("\1\0\0\0\xee"), WP_S(OK("\1")) }, NULL },
 	{ "an empty command", { 0 }, { OPENING, WP_C("\0\0\0\0"), WP_S(OK("\1")) }, NULL },
 	{ "a command shorter than it must be",
@@ -254,48 +247,27 @@ static const Row hostile[] = {
 	  NULL },
 };
 
-static gsize
-count_steps(const Row *row)
-{
-	gsize n = 0;
-	while (n < G_N_ELEMENTS(row->steps) && row->steps[n].what)
-		n++;
-	return n;
-}
-
-/* As it comes and in pieces of every size. */
-static void
-check_rows(const Row *rows, gsize n_rows)
-{
-	for (gsize i = 0; i < n_rows; i++) {
-		gsize n = count_steps(&rows[i]);
-		g_autofree char *got = wp_decode_run(&rows[i].options, rows[i].steps, n);
-		ck_assert_msg(strcmp(got, rows[i].expected) == 0, "%s:\n%s", rows[i].name, got);
-		wp_decode_check(&rows[i].options, rows[i].steps, n, rows[i].expected);
-	}
-}
-
 START_TEST(logins)
 {
-	check_rows(login, G_N_ELEMENTS(login));
+	wp_decode_rows_check(login, G_N_ELEMENTS(login));
 }
 END_TEST
 
 START_TEST(calls_and_returns)
 {
-	check_rows(calls, G_N_ELEMENTS(calls));
+	wp_decode_rows_check(calls, G_N_ELEMENTS(calls));
 }
 END_TEST
 
 START_TEST(in_midstream)
 {
-	check_rows(midstream, G_N_ELEMENTS(midstream));
+	wp_decode_rows_check(midstream, G_N_ELEMENTS(midstream));
 }
 END_TEST
 
 START_TEST(around_holes)
 {
-	check_rows(holes, G_N_ELEMENTS(holes));
+	wp_decode_rows_check(holes, G_N_ELEMENTS(holes));
 }
 END_TEST
 
@@ -306,8 +278,8 @@ START_TEST(hostile_bytes)
 		for (gsize cut = 0; cut < 64; cut++) {
 			WpRunOptions options = hostile[i].options;
 			options.cut = cut;
-			g_autofree char *got =
-				wp_decode_run(&options, hostile[i].steps, count_steps(&hostile[i]));
+			g_autofree char *got = wp_decode_run(&options, hostile[i].steps,
+							     wp_decode_row_n_steps(&hostile[i]));
 			ck_assert_msg(got[0], "%s", hostile[i].name);
 		}
 }
@@ -419,7 +391,7 @@ END_TEST
 /* Types come with the first execution and hold for the next; NULL, text and numbers. */
 START_TEST(tokens)
 {
-	static const Row rows[] = {
+	static const WpDecodeRow rows[] = {
 		{ "of parameters",
 		  { .show_tokens = TRUE, .is_midstream = TRUE },
 		  { WP_C(PREPARE_T), WP_S(PREPARED COLUMN("\2") END("\3") COLUMN("\4") END("\5")),
@@ -435,14 +407,14 @@ START_TEST(tokens)
 		  { WP_C("\x2d\0\0\0\3INSERT INTO t9999 VALUES (\"ab12\", 'c\\'34', 5)") },
 		  "C1 [1,1] mysql 49 INSERT t{} tokens=2\ncalls-unanswered 1\n" },
 	};
-	check_rows(rows, G_N_ELEMENTS(rows));
+	wp_decode_rows_check(rows, G_N_ELEMENTS(rows));
 }
 END_TEST
 
 /* A name in "" is text, but where the server says ANSI_QUOTES; \ is an escape, but where it says not. */
 START_TEST(sql_modes)
 {
-	static const Row row = {
+	static const WpDecodeRow row = {
 		"status ANSI_QUOTES, NO_BACKSLASH_ESCAPES",
 		{ 0 },
 		{ OPENING, WP_C("\x19\0\0\0\3SELECT 1 FROM \"t\" -- '\\'"),
@@ -451,7 +423,7 @@ START_TEST(sql_modes)
 		OPENED "C3 [4,4] mysql 29 SELECT\nR3 [5,5] mysql 11 SELECT ok\n"
 		       "C4 [6,6] mysql 41 SELECT t WHERE b\ncalls-open 1\n",
 	};
-	check_rows(&row, 1);
+	wp_decode_rows_check(&row, 1);
 }
 END_TEST
 

@@ -5,13 +5,6 @@
 #include "tests/support/decode-run.h"
 #include "tests/support/suite.h"
 
-typedef struct {
-	const char *name;
-	WpRunOptions options;
-	WpStep steps[16];
-	const char *expected;
-} Row;
-
 /* --- messages of the client: type, length (4), body --- */
 
 #define STARTUP     "\0\0\0\x12\0\3\0\0user\0app\0\0"
@@ -83,7 +76,7 @@ typedef struct {
 #define OPENING WP_C(STARTUP), WP_S(AUTH_OK PARAMETER KEY READY)
 #define OPENED  "C1 [1,1] pgsql 18 (startup) setup\nR1 [2,2] pgsql 46 (startup) ok setup\n"
 
-static const Row startup[] = {
+static const WpDecodeRow startup[] = {
 	{ "without password", { 0 }, { OPENING }, OPENED },
 	{ "encryption refused, password",
 	  { 0 },
@@ -110,7 +103,7 @@ static const Row startup[] = {
 	  "M2 [3,3] tls 10 unknown setup\n" },
 };
 
-static const Row calls[] = {
+static const WpDecodeRow calls[] = {
 	{ "simple queries",
 	  { 0 },
 	  { OPENING, WP_C(SELECT_T), WP_S(COLUMNS), WP_S(ROW SELECT_1), WP_S(READY), WP_C(BEGIN),
@@ -193,7 +186,7 @@ static const Row calls[] = {
 };
 
 /* The connection was open when the capture began. */
-static const Row midstream[] = {
+static const WpDecodeRow midstream[] = {
 	{ "queries",
 	  { .is_midstream = TRUE },
 	  { WP_C(SELECT_T), WP_S(RESULT READY), WP_C(SELECT_T), WP_S(RESULT READY) },
@@ -210,7 +203,7 @@ static const Row midstream[] = {
 };
 
 /* Bytes are missing: nothing is paired across the hole. */
-static const Row holes[] = {
+static const WpDecodeRow holes[] = {
 	{ "a lost call",
 	  { 0 },
 	  { OPENING, WP_C_HOLE(21), WP_S(RESULT READY), WP_C(SELECT_T), WP_S(RESULT READY) },
@@ -244,7 +237,7 @@ static const Row holes[] = {
 };
 
 /* Not PostgreSQL, or no longer: whatever comes of it, it ends, and reads nothing that is not there. */
-static const Row hostile[] = {
+static const WpDecodeRow hostile[] = {
 	{ "lengths over any message",
 	  { .is_midstream = TRUE },
 	  { WP_C("Q\x7f\xff\xff\xffSELECT 1\0"), WP_S("Z\0\0\0\5I") },
@@ -273,48 +266,27 @@ static const Row hostile[] = {
 	  NULL },
 };
 
-static gsize
-count_steps(const Row *row)
-{
-	gsize n = 0;
-	while (n < G_N_ELEMENTS(row->steps) && row->steps[n].what)
-		n++;
-	return n;
-}
-
-/* As it comes and in pieces of every size. */
-static void
-check_rows(const Row *rows, gsize n_rows)
-{
-	for (gsize i = 0; i < n_rows; i++) {
-		gsize n = count_steps(&rows[i]);
-		g_autofree char *got = wp_decode_run(&rows[i].options, rows[i].steps, n);
-		ck_assert_msg(strcmp(got, rows[i].expected) == 0, "%s:\n%s", rows[i].name, got);
-		wp_decode_check(&rows[i].options, rows[i].steps, n, rows[i].expected);
-	}
-}
-
 START_TEST(start_up)
 {
-	check_rows(startup, G_N_ELEMENTS(startup));
+	wp_decode_rows_check(startup, G_N_ELEMENTS(startup));
 }
 END_TEST
 
 START_TEST(calls_and_returns)
 {
-	check_rows(calls, G_N_ELEMENTS(calls));
+	wp_decode_rows_check(calls, G_N_ELEMENTS(calls));
 }
 END_TEST
 
 START_TEST(in_midstream)
 {
-	check_rows(midstream, G_N_ELEMENTS(midstream));
+	wp_decode_rows_check(midstream, G_N_ELEMENTS(midstream));
 }
 END_TEST
 
 START_TEST(around_holes)
 {
-	check_rows(holes, G_N_ELEMENTS(holes));
+	wp_decode_rows_check(holes, G_N_ELEMENTS(holes));
 }
 END_TEST
 
@@ -324,8 +296,8 @@ START_TEST(hostile_bytes)
 		for (gsize cut = 0; cut < 64; cut++) {
 			WpRunOptions options = hostile[i].options;
 			options.cut = cut;
-			g_autofree char *got =
-				wp_decode_run(&options, hostile[i].steps, count_steps(&hostile[i]));
+			g_autofree char *got = wp_decode_run(&options, hostile[i].steps,
+							     wp_decode_row_n_steps(&hostile[i]));
 			ck_assert_msg(!strstr(got, "SELECT ok"), "%s:\n%s", hostile[i].name, got);
 		}
 }
@@ -334,7 +306,7 @@ END_TEST
 /* Text, a number of 4 bytes, a NULL, a UUID; and literals and comments in SQL. */
 START_TEST(tokens)
 {
-	static const Row rows[] = {
+	static const WpDecodeRow rows[] = {
 		{ "of parameters",
 		  { .show_tokens = TRUE },
 		  { OPENING, WP_C(BIND_TOKENS EXECUTE SYNC), WP_S(BOUND SELECT_1 READY) },
@@ -361,14 +333,14 @@ START_TEST(tokens)
 		  "C2 [3,3] pgsql 88 SELECT ids=1 tokens=2\n"
 		  "R2 [4,4] pgsql 59 SELECT ok tokens=0\n" },
 	};
-	check_rows(rows, G_N_ELEMENTS(rows));
+	wp_decode_rows_check(rows, G_N_ELEMENTS(rows));
 }
 END_TEST
 
 /* A \ in a literal is one where the server says that it is; then 'x\' = y' is one literal. */
 START_TEST(backslashes)
 {
-	static const Row row = {
+	static const WpDecodeRow row = {
 		"standard_conforming_strings off",
 		{ 0 },
 		{ WP_C(STARTUP),
@@ -377,7 +349,7 @@ START_TEST(backslashes)
 		"C1 [1,1] pgsql 18 (startup) setup\nR1 [2,2] pgsql 65 (startup) ok setup\n"
 		"C2 [3,3] pgsql 41 SELECT t (a)\ncalls-open 1\n",
 	};
-	check_rows(&row, 1);
+	wp_decode_rows_check(&row, 1);
 }
 END_TEST
 

@@ -4,15 +4,8 @@
 #include "tests/support/decode-run.h"
 #include "tests/support/suite.h"
 
-typedef struct {
-	const char *name;
-	WpRunOptions options;
-	WpStep steps[12];
-	const char *expected;
-} Row;
-
 /* Pairs by turns; the return ends with the last byte before the next change of direction. */
-static const Row turns[] = {
+static const WpDecodeRow turns[] = {
 	{ "call, return",
 	  { 0 },
 	  { WP_C("ask"), WP_S("answer") },
@@ -51,7 +44,7 @@ static const Row turns[] = {
 };
 
 /* Nothing is paired across a hole but what the positions prove. */
-static const Row holes[] = {
+static const WpDecodeRow holes[] = {
 	{ "a lost answer",
 	  { 0 },
 	  { WP_C("a1"), WP_S("r1"), WP_C("a2"), WP_S_HOLE(2), WP_C("a3"), WP_S("r3") },
@@ -82,7 +75,7 @@ static const Row holes[] = {
 #define HEAD "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"
 
 /* The end of a return that was not seen is known where an acknowledgement soon tells that it passed. */
-static const Row unseen_ends[] = {
+static const WpDecodeRow unseen_ends[] = {
 	{ "acknowledged soon",
 	  { .port = 80 },
 	  { WP_C(ASK), WP_S(HEAD "1234"), WP_S_HOLE_ACKED(4), WP_C(ASK), WP_S(HEAD "12345678") },
@@ -113,7 +106,7 @@ static const Row unseen_ends[] = {
 #define ERROR_SEEN "HTTP/1.1 503 No\r\nSer"
 
 /* Returns that cannot be read: their packets tell their times, where nothing else may be among them. */
-static const Row unread[] = {
+static const WpDecodeRow unread[] = {
 	{ "cut by the snap length",
 	  { .port = 80 },
 	  { WP_C(ASK), WP_S(HEAD_SEEN), WP_S_CUT(500), WP_S("12345678"), WP_S_CUT(9), WP_C(ASK),
@@ -203,7 +196,7 @@ static const Row unread[] = {
 	"01234567890123456789012345678901\x00\x00\x2f\x00"
 #define DATA "\x17\x03\x03\x00\x05hello"
 
-static const Row tls[] = {
+static const WpDecodeRow tls[] = {
 	{ "set-up, then calls by turns",
 	  { .port = 443 },
 	  { WP_C(HELLO_1_2), WP_S(SERVER_HELLO_1_2), WP_C(DATA), WP_S(DATA DATA), WP_C(DATA),
@@ -212,68 +205,46 @@ static const Row tls[] = {
 	  "R2 [4,4] tls 20 unknown\nC3 [5,5] tls 10\nR3 [6,6] tls 10 unknown\n" },
 };
 
-static const Row opaque[] = {
+static const WpDecodeRow opaque[] = {
 	{ "SSH",
 	  { .port = 22 },
 	  { WP_S("SSH-2.0-x\r\n"), WP_C("SSH-2.0-y\r\n"), WP_S("keys") },
 	  "flows-multiplexed 1\n" },
 };
 
-static gsize
-count_steps(const Row *row)
-{
-	gsize n = 0;
-	while (n < G_N_ELEMENTS(row->steps) && row->steps[n].what)
-		n++;
-	return n;
-}
-
-static void
-check_rows(const Row *rows, gsize n_rows, gboolean with_cuts)
-{
-	for (gsize i = 0; i < n_rows; i++) {
-		g_autofree char *got =
-			wp_decode_run(&rows[i].options, rows[i].steps, count_steps(&rows[i]));
-		ck_assert_msg(strcmp(got, rows[i].expected) == 0, "%s:\n%s", rows[i].name, got);
-		if (with_cuts)
-			wp_decode_check(&rows[i].options, rows[i].steps, count_steps(&rows[i]),
-					rows[i].expected);
-	}
-}
-
 START_TEST(by_turns)
 {
-	check_rows(turns, G_N_ELEMENTS(turns), FALSE);
+	wp_decode_rows_run(turns, G_N_ELEMENTS(turns));
 }
 END_TEST
 
 START_TEST(around_holes)
 {
-	check_rows(holes, G_N_ELEMENTS(holes), FALSE);
+	wp_decode_rows_run(holes, G_N_ELEMENTS(holes));
 }
 END_TEST
 
 START_TEST(around_ends)
 {
-	check_rows(unseen_ends, G_N_ELEMENTS(unseen_ends), FALSE);
+	wp_decode_rows_run(unseen_ends, G_N_ELEMENTS(unseen_ends));
 }
 END_TEST
 
 START_TEST(unread_returns)
 {
-	check_rows(unread, G_N_ELEMENTS(unread), FALSE);
+	wp_decode_rows_run(unread, G_N_ELEMENTS(unread));
 }
 END_TEST
 
 START_TEST(tls_records)
 {
-	check_rows(tls, G_N_ELEMENTS(tls), TRUE);
+	wp_decode_rows_check(tls, G_N_ELEMENTS(tls));
 }
 END_TEST
 
 START_TEST(opaque_protocols)
 {
-	check_rows(opaque, G_N_ELEMENTS(opaque), TRUE);
+	wp_decode_rows_check(opaque, G_N_ELEMENTS(opaque));
 }
 END_TEST
 
