@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-#define MAX_NEIGHBOURS 32  /* of its type on each side: who waits that long is behind many */
-#define MIN_EXPECTED   2   /* pairs out of order by chance: fewer tell nothing */
-#define MAX_SHARE      0.2 /* of the expected: others have two thirds and more */
+#define MAX_NEIGHBOURS 32    /* of its type on each side: who waits that long is behind many */
+#define MIN_EXPECTED   2     /* pairs out of order by chance: fewer tell nothing */
+#define MAX_SHARE      0.2   /* of the expected: others have two thirds and more */
+#define ENOUGH         20000 /* children, to tell whether it works in order */
 
 struct WpNestFifo {
 	const WpNestProblem *problem;
@@ -107,9 +108,9 @@ tally_pair(const WpNestFifo *fifo, guint32 first, guint32 second, Tally *tally)
 	tally->expected += 1 / (1 + wp_quick_exp(CLAMP(in_order - crossed, -50.0, 50.0)));
 }
 
-/* How sure it is: what a pair out of order costs; 0: the host does not work in order. */
+/* How sure it is, by children up to LAST in time: what a pair out of order costs; 0: the host does not work in order. */
 static double
-learn_order(const WpNestFifo *fifo)
+learn_order(const WpNestFifo *fifo, guint32 last)
 {
 	const WpNestProblem *problem = fifo->problem;
 	Tally tally = { 0, 0 };
@@ -117,6 +118,8 @@ learn_order(const WpNestFifo *fifo)
 	for (guint32 i = 0; i < problem->n_children; i++) {
 		guint32 first = fifo->by_type[i];
 		guint32 end = MIN(problem->n_children, i + 1 + MAX_NEIGHBOURS);
+		if (first > last)
+			continue;
 		for (guint32 k = i + 1; k < end; k++) {
 			guint32 second = fifo->by_type[k];
 			const WpTrigger *a = &fifo->triggers[first];
@@ -144,13 +147,19 @@ wp_nest_fifo_new(const WpNestProblem *problem, WpTimelines *timelines)
 	fifo->positions = g_new(guint32, MAX(problem->n_children, 1));
 	fifo->triggers = g_new0(WpTrigger, MAX(problem->n_children, 1));
 	sort_by_type(fifo);
-	for (guint32 p = 0; p < problem->n_parents; p++)
+	guint32 last = MIN(problem->n_children, ENOUGH) - 1, p = 0;
+	for (; p < problem->n_parents &&
+	       problem->parents[p].begin_ns <= problem->children[last].begin_ns;
+	     p++)
 		wp_nest_fifo_update(fifo, p);
-	fifo->nats = learn_order(fifo);
-	if (fifo->nats > 0)
-		return fifo;
-	wp_nest_fifo_free(fifo);
-	return NULL;
+	fifo->nats = learn_order(fifo, last);
+	if (fifo->nats <= 0) {
+		wp_nest_fifo_free(fifo);
+		return NULL;
+	}
+	for (; p < problem->n_parents; p++)
+		wp_nest_fifo_update(fifo, p);
+	return fifo;
 }
 
 /* --- disorder --- */

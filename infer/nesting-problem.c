@@ -33,6 +33,7 @@ typedef struct {
 	guint32 *flows;           /* by child; 0 = unknown */
 	guint32 *callees;         /* by child */
 	gboolean *in_transaction; /* by child that is left: its bundle is one */
+	gboolean has_flows;
 } Builder;
 
 /* --- classes and types --- */
@@ -124,6 +125,7 @@ add_children(Builder *builder, const WpNestHost *host)
 			problem->children[i] = (WpNestChild){ other->time_ns, other->time_ns,
 							      WP_NO_SPAN, type, 0 };
 			builder->flows[i] = other->flow;
+			builder->has_flows = TRUE;
 			builder->callees[i] = other->callee;
 			mark++;
 		} else {
@@ -131,6 +133,7 @@ add_children(Builder *builder, const WpNestHost *host)
 				(WpNestChild){ span->call_ns, wp_span_end_ns(span),
 					       host->outgoing[call], types[call], 0 };
 			builder->flows[i] = flow_of(builder, span);
+			builder->has_flows |= builder->flows[i] != 0;
 			builder->callees[i] = span->callee;
 			problem->calls_itself |= span->caller_host == span->callee_host;
 			call++;
@@ -333,9 +336,14 @@ assign_bundles(Builder *builder)
 	Grouping connections, transactions;
 	guint32 n = 0, kept = 0;
 
+	builder->in_transaction = g_new0(gboolean, MAX(problem->n_children, 1));
+	if (!builder->has_flows) { /* each call is a bundle; no mark is without a connection */
+		for (guint32 i = 0; i < problem->n_children; i++)
+			problem->children[i].bundle = i;
+		return problem->n_children;
+	}
 	start_grouping(builder, &wp_evidence_connections, find_connections, &connections);
 	start_grouping(builder, &wp_evidence_transactions, find_transactions, &transactions);
-	builder->in_transaction = g_new0(gboolean, MAX(problem->n_children, 1));
 	for (guint32 i = 0; i < problem->n_children; i++) {
 		gboolean is_mark = problem->children[i].span == WP_NO_SPAN;
 		Group *group = bundle_of(&connections, i);
@@ -441,17 +449,25 @@ typedef struct {
 /* One pass over time. */
 typedef struct {
 	const WpNestProblem *problem;
+	gint64 kept_ns; /* parents stay active so long after their end */
 	Active *active; /* by begin */
 	guint32 n_active;
 	guint32 next; /* parent */
 } Sweep;
+
+static Sweep
+begin_sweep(const WpNestProblem *problem, gint64 kept_ns)
+{
+	Active *active = g_new(Active, (gsize)problem->n_parents + 1);
+	return (Sweep){ problem, MAX(kept_ns, problem->options->skew_ns), active, 0, 0 };
+}
 
 /* Goes on to BEGIN_NS: drops parents that ended too long ago, adds those that have begun. */
 static void
 go_to(Sweep *sweep, gint64 begin_ns)
 {
 	const WpNestProblem *problem = sweep->problem;
-	gint64 skew_ns = problem->options->skew_ns, kept_ns = MAX(problem->after_ns, skew_ns);
+	gint64 skew_ns = problem->options->skew_ns, kept_ns = sweep->kept_ns;
 	guint32 kept = 0;
 
 	for (guint32 i = 0; i < sweep->n_active; i++)
@@ -510,12 +526,11 @@ void
 wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, const guint8 *picks,
 		     WpNestPairFunc func, gpointer data)
 {
-	g_autofree Active *active = g_new(Active, (gsize)problem->n_parents + 1);
-	PairSweep self = { { problem, active, 0, 0 }, func, data };
 	guint32 n = problem->n_bundles, first = 0;
 
 	if (n == 0)
 		return;
+	PairSweep self = { begin_sweep(problem, problem->after_ns), func, data };
 	gint64 begin_ns = problem->bundles[0].begin_ns;
 	gint64 span_ns = problem->bundles[n - 1].begin_ns - begin_ns + 1;
 	gint64 shift = shift_ns < 0 ? shift_ns + span_ns : shift_ns;
@@ -527,6 +542,7 @@ wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, const guint8
 	for (guint32 b = 0; b < first && !wp_nest_is_stopped(problem); b++)
 		if (picks[b])
 			meet_parents(&self, b, shift);
+	g_free(self.sweep.active);
 }
 
 /* Adds the candidates of a bundle to the end of FOUND. */
@@ -568,10 +584,13 @@ wp_nest_has_inside(const WpNestProblem *problem, const WpNestCandidate *candidat
 	return FALSE;
 }
 
-/* Of the candidates of BUNDLE, the last in FOUND, keeps those that KEEP wants. */
+/*
+ * Of the candidates of BUNDLE, the last in FOUND, keeps those that are wanted; where no parent that works
+ * encloses it, all.
+ */
 static void
 choose_candidates(const WpNestProblem *problem, WpNestBundle *bundle, GArray *found,
-		  WpNestKeepFunc keep, gpointer data)
+		  const WpNestChoice *choice)
 {
 	guint32 n = 0;
 
@@ -581,30 +600,47 @@ choose_candidates(const WpNestProblem *problem, WpNestBundle *bundle, GArray *fo
 	if (!wp_nest_has_inside(problem, own, bundle->n_candidates))
 		return;
 	for (guint32 i = 0; i < bundle->n_candidates; i++)
-		if (keep(bundle, &own[i], data))
+		if (choice->keeps(bundle, &own[i], choice->data))
 			own[n++] = own[i];
 	bundle->n_candidates = n;
 	g_array_set_size(found, bundle->first_candidate + n);
 }
 
-void
-wp_nest_find_candidates(WpNestProblem *problem, const guint8 *picks, WpNestKeepFunc keep,
-			gpointer data)
+/* TRUE where those that were open at the time suffice: they are listed then. */
+static gboolean
+list_near(Sweep *near, WpNestBundle *bundle, GArray *found, const WpNestChoice *choice)
 {
-	g_autofree Active *active = g_new(Active, (gsize)problem->n_parents + 1);
-	Sweep sweep = { problem, active, 0, 0 };
+	guint32 first = found->len;
+
+	if (!choice->keeps || choice->looks_far(bundle, choice->data))
+		return FALSE;
+	list_candidates(near, bundle, found);
+	if (wp_nest_has_inside(near->problem, &g_array_index(found, WpNestCandidate, first),
+			       bundle->n_candidates))
+		return TRUE;
+	g_array_set_size(found, first);
+	return FALSE;
+}
+
+void
+wp_nest_find_candidates(WpNestProblem *problem, const WpNestChoice *choice)
+{
+	Sweep near = begin_sweep(problem, 0), far = begin_sweep(problem, problem->after_ns);
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(WpNestCandidate));
 
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		WpNestBundle *bundle = &problem->bundles[b];
 		bundle->first_candidate = found->len;
 		bundle->n_candidates = 0;
-		if ((picks && !picks[b]) || wp_nest_is_stopped(problem))
+		if ((choice->picks && !choice->picks[b]) || wp_nest_is_stopped(problem))
 			continue;
-		list_candidates(&sweep, bundle, found);
-		if (keep)
-			choose_candidates(problem, bundle, found, keep, data);
+		if (!list_near(&near, bundle, found, choice))
+			list_candidates(&far, bundle, found);
+		if (choice->keeps)
+			choose_candidates(problem, bundle, found, choice);
 	}
+	g_free(near.active);
+	g_free(far.active);
 	g_free(problem->candidates);
 	problem->n_candidates = found->len;
 	problem->candidates = (WpNestCandidate *)(void *)g_array_free(found, FALSE);

@@ -323,11 +323,34 @@ add_load(Soft *soft, guint32 kind)
 	}
 }
 
-/* Scales what too many children of KIND want from one parent. */
-static void
+/* Scales the weights of BUNDLE at parents of which too much is wanted; FALSE: there are none. */
+static gboolean
+scale(Soft *soft, const WpNestBundle *bundle)
+{
+	const WpNestProblem *problem = soft->problem;
+	double *weights = soft->weights + bundle->first_candidate;
+	const WpNestCandidate *candidates = problem->candidates + bundle->first_candidate;
+	gboolean is_scaled = FALSE;
+
+	for (guint32 c = 0; c < bundle->n_candidates; c++) {
+		guint32 parent = candidates[c].parent;
+		double most = soft->per_class[problem->parents[parent].class];
+		if (soft->load[parent] > most) {
+			weights[c] *= most / soft->load[parent];
+			is_scaled = TRUE;
+		}
+	}
+	if (is_scaled)
+		wp_nest_soft_normalise(weights, bundle->n_candidates);
+	return is_scaled;
+}
+
+/* Scales what too many children of KIND want from one parent. FALSE: no parent. */
+static gboolean
 balance(Soft *soft, guint32 kind, double slack)
 {
 	const WpNestProblem *problem = soft->problem;
+	gboolean is_scaled = FALSE;
 
 	add_load(soft, kind);
 	/* From here on: how many a parent of the class may have. */
@@ -335,18 +358,9 @@ balance(Soft *soft, guint32 kind, double slack)
 		double mean = soft->per_class[c] / (soft->part * soft->class_sizes[c]);
 		soft->per_class[c] = slack * (mean > 1 ? ceil(mean - 0.01) : 1);
 	}
-	for (guint32 i = soft->from[kind]; i < soft->to[kind]; i++) {
-		const WpNestBundle *bundle = &problem->bundles[soft->open[i]];
-		for (guint32 c = 0; c < bundle->n_candidates; c++) {
-			guint32 at = bundle->first_candidate + c;
-			guint32 parent = problem->candidates[at].parent;
-			double most = soft->per_class[problem->parents[parent].class];
-			if (soft->load[parent] > most)
-				soft->weights[at] *= most / soft->load[parent];
-		}
-		wp_nest_soft_normalise(soft->weights + bundle->first_candidate,
-				       bundle->n_candidates);
-	}
+	for (guint32 i = soft->from[kind]; i < soft->to[kind]; i++)
+		is_scaled |= scale(soft, &problem->bundles[soft->open[i]]);
+	return is_scaled;
 }
 
 void
@@ -362,8 +376,8 @@ wp_nest_soft_assign(WpNestSoft *soft, guint rounds, double slack, guint32 first,
 			learn_gaps(soft);
 		}
 		weigh_by_gaps(soft);
-		for (gint i = 0; i < BALANCE_ROUNDS; i++)
-			for (guint32 k = 0; k < problem->n_kinds; k++)
-				balance(soft, k, slack);
+		for (guint32 k = 0; k < problem->n_kinds; k++)
+			for (gint i = 0; i < BALANCE_ROUNDS && balance(soft, k, slack); i++)
+				;
 	}
 }

@@ -48,6 +48,7 @@ struct WpNestStart {
 		decided; /* by (class, kind, mode): bundles whose parent evidence shows; NULL: none */
 	guint32 *n_decided; /* by kind */
 	guint8 *is_wanted;  /* by (class, kind, mode): such candidates are more than accidents */
+	guint8 *is_far;     /* by kind: candidates after the reply are among them */
 	double *weights;    /* by candidate */
 	WpNestPair *pairs;  /* by candidate */
 	WpNestSoft *soft;
@@ -306,7 +307,9 @@ count_decided(Start *start)
 {
 	WpNestProblem *problem = start->problem;
 
-	wp_nest_find_candidates(problem, start->picks, NULL, NULL);
+	const WpNestChoice counted = { .picks = start->picks };
+
+	wp_nest_find_candidates(problem, &counted);
 	problem->evidence = wp_evidence_new(problem, TRUE);
 	if (!problem->evidence)
 		return;
@@ -363,11 +366,14 @@ find_wanted(Start *start)
 	g_autofree gboolean *inside_kinds = find_inside_kinds(start);
 
 	start->is_wanted = g_new0(guint8, MAX(start->n_numbers, 1));
+	start->is_far = g_new0(guint8, MAX(start->problem->n_kinds, 1));
 	for (guint32 c = 0; c < n_classes; c++)
 		for (guint32 k = 0; k < start->problem->n_kinds; k++)
-			for (gint m = 0; m < WP_NEST_N_MODES; m++)
-				start->is_wanted[plane_key(start, c, k, m)] =
-					stands_out(start, c, k, m, inside_kinds[k]);
+			for (gint m = 0; m < WP_NEST_N_MODES; m++) {
+				gboolean is_on = stands_out(start, c, k, m, inside_kinds[k]);
+				start->is_wanted[plane_key(start, c, k, m)] = (guint8)is_on;
+				start->is_far[k] |= is_on && m == WP_NEST_AFTER;
+			}
 }
 
 /* The candidates of all bundles, and the accidents of those whose planes were counted. */
@@ -377,33 +383,47 @@ typedef struct {
 } Choice;
 
 static gboolean
+notes_accidents(const Start *start, const WpNestBundle *bundle)
+{
+	return start->problem->options->evidence && start->picks[bundle - start->problem->bundles];
+}
+
+static gboolean
 is_wanted(const WpNestBundle *bundle, const WpNestCandidate *candidate, gpointer data)
 {
 	const Choice *self = data;
 	const Start *start = self->start;
 	const WpNestParent *parent = &start->problem->parents[candidate->parent];
-	guint32 number = (guint32)(bundle - start->problem->bundles);
 
 	if ((candidate->mode == WP_NEST_INSIDE && !parent->waits) ||
 	    start->is_wanted[plane_key(start, parent->class, bundle->kind, candidate->mode)])
 		return TRUE;
-	if (start->picks[number]) {
-		WpNestAccident accident = { number, candidate->parent };
+	if (notes_accidents(start, bundle)) {
+		WpNestAccident accident = { (guint32)(bundle - start->problem->bundles),
+					    candidate->parent };
 		g_array_append_val(self->accidents, accident);
 	}
 	return FALSE;
+}
+
+static gboolean
+looks_far(const WpNestBundle *bundle, gpointer data)
+{
+	const Start *start = ((const Choice *)data)->start;
+	return start->is_far[bundle->kind] || notes_accidents(start, bundle);
 }
 
 static void
 find_candidates(Start *start)
 {
 	WpNestProblem *problem = start->problem;
-	Choice choice = { start, g_array_new(FALSE, FALSE, sizeof(WpNestAccident)) };
+	Choice own = { start, g_array_new(FALSE, FALSE, sizeof(WpNestAccident)) };
+	const WpNestChoice choice = { NULL, is_wanted, looks_far, &own };
 
 	find_wanted(start);
-	wp_nest_find_candidates(problem, NULL, is_wanted, &choice);
-	problem->n_accidents = choice.accidents->len;
-	problem->accidents = (WpNestAccident *)(void *)g_array_free(choice.accidents, FALSE);
+	wp_nest_find_candidates(problem, &choice);
+	problem->n_accidents = own.accidents->len;
+	problem->accidents = (WpNestAccident *)(void *)g_array_free(own.accidents, FALSE);
 }
 
 /* What the user rules out. */
@@ -599,6 +619,7 @@ wp_nest_start_free(WpNestStart *start)
 	g_free(start->decided);
 	g_free(start->n_decided);
 	g_free(start->is_wanted);
+	g_free(start->is_far);
 	g_free(start->picks);
 	g_free(start->weights);
 	g_free(start->pairs);

@@ -191,16 +191,22 @@ WpNestMode wp_nest_mode(const WpNestProblem *problem, const WpNestBundle *bundle
 gint wp_nest_find_candidate(const WpNestProblem *problem, const WpNestBundle *bundle,
 			    guint32 parent);
 
-/* TRUE: CANDIDATE of BUNDLE is worth looking at. */
-typedef gboolean (*WpNestKeepFunc)(const WpNestBundle *bundle, const WpNestCandidate *candidate,
-				   gpointer data);
+/* Which candidates are worth looking at. */
+typedef struct {
+	const guint8 *picks; /* by bundle: whether any is asked for; NULL: all are */
 
-/*
- * Sets the candidates of the bundles that PICKS says (by bundle; NULL: all), the others have none. Where a
- * parent that works encloses a bundle, only what KEEP wants (NULL: all of them).
- */
-void wp_nest_find_candidates(WpNestProblem *problem, const guint8 *picks, WpNestKeepFunc keep,
-			     gpointer data);
+	/* Whether a candidate stays where a parent that works encloses the bundle; NULL: all do. */
+	gboolean (*keeps)(const WpNestBundle *bundle, const WpNestCandidate *candidate,
+			  gpointer data);
+
+	/* Whether it might keep parents that ended before the bundle began, or wants to know of them. */
+	gboolean (*looks_far)(const WpNestBundle *bundle, gpointer data);
+
+	gpointer data;
+} WpNestChoice;
+
+/* Sets the candidates of all bundles. */
+void wp_nest_find_candidates(WpNestProblem *problem, const WpNestChoice *choice);
 
 /* TRUE where one of N candidates encloses its bundle and does not wait. */
 gboolean wp_nest_has_inside(const WpNestProblem *problem, const WpNestCandidate *candidates,
