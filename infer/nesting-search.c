@@ -13,6 +13,7 @@
 #define NOISY_SWEEPS    2
 #define QUIET_SWEEPS    20
 #define TRIAL_SWEEPS    3
+#define SHUFFLED        2048 /* bundles */
 #define BUSY_CANDIDATES 1.5  /* a bundle: from here on several first answers are tried */
 #define TRIAL_BUNDLES   2000 /* enough to tell which first answer is best */
 #define DRAWS_A_MODEL   4    /* sweeps by chance, then learn from that answer */
@@ -26,14 +27,18 @@ typedef WpNestMemory Memory;
 typedef WpNestSearch Search;
 typedef WpNestBest Best;
 
+/* Within blocks, as neighbours in time have parents and timelines in common, which are in the cache then. */
 static void
 shuffle(Search *search)
 {
-	for (guint32 i = search->n_ambiguous; i > 1; i--) {
-		guint32 j = wp_random64_below(&search->random, i);
-		guint32 other = search->ambiguous[i - 1];
-		search->ambiguous[i - 1] = search->ambiguous[j];
-		search->ambiguous[j] = other;
+	for (guint32 first = 0; first < search->n_ambiguous; first += SHUFFLED) {
+		guint32 *block = search->ambiguous + first;
+		for (guint32 i = MIN(SHUFFLED, search->n_ambiguous - first); i > 1; i--) {
+			guint32 j = wp_random64_below(&search->random, i);
+			guint32 other = block[i - 1];
+			block[i - 1] = block[j];
+			block[j] = other;
+		}
 	}
 }
 

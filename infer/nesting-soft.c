@@ -17,12 +17,20 @@ typedef struct {
 	double total;
 } Gaps;
 
+/* A bundle with several candidates, and what is asked of it again and again. */
+typedef struct {
+	guint32 bundle;
+	guint32 first; /* candidate */
+	guint32 n;
+} Open;
+
 struct WpNestSoft {
 	WpNestProblem *problem;
+	guint32 *classes; /* by parent: close together */
 	const WpNestPair *pairs;
 	double *weights;
 	guint32 n_planes;
-	guint32 *open;       /* bundles with several candidates, by kind */
+	Open *open;          /* bundles with several candidates, by kind */
 	guint32 *first;      /* into OPEN by kind, n_kinds + 1 */
 	Gaps *settled;       /* by plane: of the others */
 	guint32 *n_settled;  /* by (kind, class): of the others */
@@ -53,7 +61,7 @@ sort_by_kind(Soft *soft)
 {
 	const WpNestProblem *problem = soft->problem;
 
-	soft->open = g_new(guint32, MAX(problem->n_bundles, 1));
+	soft->open = g_new(Open, MAX(problem->n_bundles, 1));
 	soft->first = g_new0(guint32, problem->n_kinds + 1);
 	for (guint32 b = 0; b < problem->n_bundles; b++)
 		soft->first[problem->bundles[b].kind + 1] += is_open(&problem->bundles[b]);
@@ -61,8 +69,11 @@ sort_by_kind(Soft *soft)
 		soft->first[k + 1] += soft->first[k];
 	g_autofree guint32 *next = g_memdup2(soft->first, (problem->n_kinds + 1) * sizeof(guint32));
 	for (guint32 b = 0; b < problem->n_bundles; b++)
-		if (is_open(&problem->bundles[b]))
-			soft->open[next[problem->bundles[b].kind]++] = b;
+		if (is_open(&problem->bundles[b])) {
+			const WpNestBundle *bundle = &problem->bundles[b];
+			soft->open[next[bundle->kind]++] =
+				(Open){ b, bundle->first_candidate, bundle->n_candidates };
+		}
 }
 
 static void
@@ -135,8 +146,11 @@ wp_nest_soft_new(WpNestProblem *problem, const WpNestPair *pairs, guint32 n_plan
 	soft->load = g_new0(double, MAX(problem->n_parents, 1));
 	soft->per_class = g_new0(double, MAX(problem->n_classes, 1));
 	soft->class_sizes = g_new0(double, MAX(problem->n_classes, 1));
-	for (guint32 p = 0; p < problem->n_parents; p++)
-		soft->class_sizes[problem->parents[p].class]++;
+	soft->classes = g_new(guint32, MAX(problem->n_parents, 1));
+	for (guint32 p = 0; p < problem->n_parents; p++) {
+		soft->classes[p] = problem->parents[p].class;
+		soft->class_sizes[soft->classes[p]]++;
+	}
 	return soft;
 }
 
@@ -146,6 +160,7 @@ wp_nest_soft_free(WpNestSoft *soft)
 	if (!soft)
 		return;
 	g_free(soft->open);
+	g_free(soft->classes);
 	g_free(soft->first);
 	g_free(soft->from);
 	g_free(soft->to);
@@ -218,9 +233,9 @@ learn_gaps(Soft *soft)
 		take_settled(&soft->settled[p], soft->part, &soft->gaps[p]);
 	for (guint32 k = 0; k < problem->n_kinds; k++)
 		for (guint32 i = soft->from[k]; i < soft->to[k]; i++) {
-			const WpNestBundle *bundle = &problem->bundles[soft->open[i]];
-			for (guint32 c = 0; c < bundle->n_candidates; c++) {
-				guint32 at = bundle->first_candidate + c;
+			const Open *open = &soft->open[i];
+			for (guint32 c = 0; c < open->n; c++) {
+				guint32 at = open->first + c;
 				add_pair(soft->gaps, &soft->pairs[at], soft->weights[at]);
 			}
 		}
@@ -238,9 +253,9 @@ look_at(Soft *soft, guint32 first, guint32 end)
 
 	for (guint32 k = 0; k < n_kinds; k++) {
 		guint32 from = soft->first[k], to = soft->first[k + 1];
-		while (from < to && soft->open[from] < first)
+		while (from < to && soft->open[from].bundle < first)
 			from++;
-		while (to > from && soft->open[to - 1] >= end)
+		while (to > from && soft->open[to - 1].bundle >= end)
 			to--;
 		soft->from[k] = from;
 		soft->to[k] = to;
@@ -270,22 +285,22 @@ wp_nest_soft_normalise(double *weights, guint32 n)
 }
 
 static void
-weigh_bundle(Soft *soft, const WpNestBundle *bundle)
+weigh_bundle(Soft *soft, const Open *open)
 {
 	const WpNestProblem *problem = soft->problem;
 
-	for (guint32 c = 0; c < bundle->n_candidates; c++) {
-		guint32 at = bundle->first_candidate + c;
+	for (guint32 c = 0; c < open->n; c++) {
+		guint32 at = open->first + c;
 		const WpNestCandidate *candidate = &problem->candidates[at];
 		const WpNestPair *pair = &soft->pairs[at];
 		const Gaps *own = &soft->gaps[pair->plane];
-		guint32 class = problem->parents[candidate->parent].class;
+		guint32 class = soft->classes[candidate->parent];
 		soft->weights[at] = own->begin[pair->begin] * own->end[pair->end] * pair->slope *
 				    own->total / soft->class_sizes[class];
 		if (problem->evidence)
 			soft->weights[at] *= wp_quick_exp((double)candidate->odds);
 	}
-	wp_nest_soft_normalise(soft->weights + bundle->first_candidate, bundle->n_candidates);
+	wp_nest_soft_normalise(soft->weights + open->first, open->n);
 }
 
 static void
@@ -293,7 +308,7 @@ weigh_by_gaps(Soft *soft)
 {
 	for (guint32 k = 0; k < soft->problem->n_kinds; k++)
 		for (guint32 i = soft->from[k]; i < soft->to[k]; i++)
-			weigh_bundle(soft, &soft->problem->bundles[soft->open[i]]);
+			weigh_bundle(soft, &soft->open[i]);
 }
 
 /* How much all children of KIND want of each parent and class. */
@@ -306,42 +321,42 @@ add_load(Soft *soft, guint32 kind)
 		soft->per_class[c] =
 			soft->part * soft->n_settled[(gsize)kind * problem->n_classes + c];
 	for (guint32 i = soft->from[kind]; i < soft->to[kind]; i++) {
-		const WpNestBundle *bundle = &problem->bundles[soft->open[i]];
-		for (guint32 c = 0; c < bundle->n_candidates; c++) {
-			guint32 at = bundle->first_candidate + c;
+		const Open *open = &soft->open[i];
+		for (guint32 c = 0; c < open->n; c++) {
+			guint32 at = open->first + c;
 			soft->load[problem->candidates[at].parent] = soft->settled_load[at];
 		}
 	}
 	for (guint32 i = soft->from[kind]; i < soft->to[kind]; i++) {
-		const WpNestBundle *bundle = &problem->bundles[soft->open[i]];
-		for (guint32 c = 0; c < bundle->n_candidates; c++) {
-			guint32 at = bundle->first_candidate + c;
+		const Open *open = &soft->open[i];
+		for (guint32 c = 0; c < open->n; c++) {
+			guint32 at = open->first + c;
 			guint32 parent = problem->candidates[at].parent;
 			soft->load[parent] += soft->weights[at];
-			soft->per_class[problem->parents[parent].class] += soft->weights[at];
+			soft->per_class[soft->classes[parent]] += soft->weights[at];
 		}
 	}
 }
 
-/* Scales the weights of BUNDLE at parents of which too much is wanted; FALSE: there are none. */
+/* Scales the weights of OPEN at parents of which too much is wanted; FALSE: there are none. */
 static gboolean
-scale(Soft *soft, const WpNestBundle *bundle)
+scale(Soft *soft, const Open *open)
 {
 	const WpNestProblem *problem = soft->problem;
-	double *weights = soft->weights + bundle->first_candidate;
-	const WpNestCandidate *candidates = problem->candidates + bundle->first_candidate;
+	double *weights = soft->weights + open->first;
+	const WpNestCandidate *candidates = problem->candidates + open->first;
 	gboolean is_scaled = FALSE;
 
-	for (guint32 c = 0; c < bundle->n_candidates; c++) {
+	for (guint32 c = 0; c < open->n; c++) {
 		guint32 parent = candidates[c].parent;
-		double most = soft->per_class[problem->parents[parent].class];
+		double most = soft->per_class[soft->classes[parent]];
 		if (soft->load[parent] > most) {
 			weights[c] *= most / soft->load[parent];
 			is_scaled = TRUE;
 		}
 	}
 	if (is_scaled)
-		wp_nest_soft_normalise(weights, bundle->n_candidates);
+		wp_nest_soft_normalise(weights, open->n);
 	return is_scaled;
 }
 
@@ -359,7 +374,7 @@ balance(Soft *soft, guint32 kind, double slack)
 		soft->per_class[c] = slack * (mean > 1 ? ceil(mean - 0.01) : 1);
 	}
 	for (guint32 i = soft->from[kind]; i < soft->to[kind]; i++)
-		is_scaled |= scale(soft, &problem->bundles[soft->open[i]]);
+		is_scaled |= scale(soft, &soft->open[i]);
 	return is_scaled;
 }
 
