@@ -1,18 +1,27 @@
 /*
- * How many calls a second the nesting engine links, and in how much memory, by size and by requests in
- * flight. Prints one line per run:
+ * How many calls a second the nesting engine links on one processor, and in how much memory, by requests in
+ * flight (1 to 64) and by length. Prints a line a run, each in a process of its own:
  *
- *     calls  in flight  seconds  calls/s  right  MB
+ *     calls  in flight  seconds  calls/s  right  MB before  MB most
+ *
+ *     bench_nesting                           all in flight at 10^5 calls, lengths of 10^4 to 10^6
+ *     bench_nesting IN_FLIGHT CALLS ...       these: "bench_nesting 1.3 10000000"
+ *     bench_nesting --sizes ...               calls and replies have sizes, which are evidence
  *
  * Requests client > web > (auth, db), arriving at random (Poisson) so that so many are in flight on
- * average; exponential and near-constant times, a cache that spares auth every third time. MB is the
- * most the process has held so far. Needs no input and no time limit; not part of make check.
+ * average; exponential and near-constant times, a cache that spares auth every third time. "MB before" is
+ * what the trace and its spans take, "MB most" the most that the process has held. Needs no input and no
+ * time limit; not part of make check.
  */
 #include <glib.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "capture/trace.h"
 #include "infer/engine-nesting.h"
@@ -26,6 +35,8 @@ typedef struct {
 	WpRandom64 random;
 	guint64 id;
 	guint32 *parents; /* id of the parent by id; 0: a root */
+	guint32 n_requests;
+	gboolean has_sizes;
 } Bench;
 
 static gint64
@@ -50,12 +61,17 @@ add_call(Bench *bench, guint32 caller, guint32 callee, guint64 parent, gint64 be
 			  .id = ++bench->id,
 			  .sender = caller,
 			  .receiver = callee,
-			  .kind = WP_KIND_CALL };
+			  .kind = WP_KIND_CALL,
+			  .bytes = WP_NO_SIZE };
 	WpRecord back = call;
 	back.kind = WP_KIND_RETURN;
 	back.sender = callee;
 	back.receiver = caller;
 	back.begin_ns = back.end_ns = end_ns;
+	if (bench->has_sizes) {
+		call.bytes = 80 + bench->id % 40;
+		back.bytes = (guint64)(200 + 5000 * wp_random64_share(&bench->random));
+	}
 	bench->records[bench->n++] = call;
 	bench->records[bench->n++] = back;
 	bench->parents[bench->id] = (guint32)parent;
@@ -67,7 +83,7 @@ add_request(Bench *bench, gint64 begin_ns)
 {
 	gint64 auth_ns = begin_ns + about(bench, 300e3), db_ns = auth_ns;
 	guint64 root = ++bench->id;
-	if (root % 3) {
+	if (bench->n_requests++ % 3) {
 		gint64 auth_end_ns = auth_ns + exponential(bench, 500e3);
 		add_call(bench, 1, 2, root, auth_ns, auth_end_ns);
 		db_ns = auth_end_ns + exponential(bench, 300e3);
@@ -134,37 +150,72 @@ cpu_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void
-run(guint32 n_requests, double in_flight)
+static double
+peak_mb(void)
 {
-	Bench bench = { .random = { WP_RANDOM64_SEED } };
-	WpResolveOptions options;
 	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)usage.ru_maxrss / 1000;
+}
+
+static void
+run(guint32 n_calls, double in_flight, gboolean has_sizes)
+{
+	guint32 n_requests = MAX(n_calls * 3 / 8, 1); /* 8 calls in 3 requests */
+	Bench bench = { .random = { WP_RANDOM64_SEED }, .has_sizes = has_sizes };
+	WpResolveOptions options;
+	WpNestingOptions nesting;
 
 	wp_resolve_options_init(&options);
-	bench.records = g_new0(WpRecord, n_requests * 6);
-	bench.parents = g_new0(guint32, n_requests * 3 + 1);
+	wp_engine_nesting.options_init(&nesting);
+	nesting.threads = 1;
+	bench.records = g_new0(WpRecord, (gsize)n_requests * 6);
+	bench.parents = g_new0(guint32, (gsize)n_requests * 3 + 1);
 	g_autoptr(WpTrace) trace = make_trace(&bench, n_requests, in_flight);
+	g_clear_pointer(&bench.records, g_free);
 	g_autoptr(WpResolved) resolved = wp_resolve(trace, &options, NULL);
-	double begin = cpu_seconds();
-	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
+	double before_mb = peak_mb(), begin = cpu_seconds();
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, &nesting, NULL, NULL);
 	double seconds = cpu_seconds() - begin;
-	getrusage(RUSAGE_SELF, &usage);
-	printf("%8u  %9.1f  %7.3f  %9.0f  %5.1f%%  %4.0f\n", links->n, in_flight, seconds,
+	printf("%9u  %9.1f  %7.3f  %9.0f  %5.1f%%  %9.0f  %7.0f\n", links->n, in_flight, seconds,
 	       links->n / seconds, 100 * share_right(&bench, wp_resolved_spans(resolved), links),
-	       (double)usage.ru_maxrss / 1000);
-	g_free(bench.records);
+	       before_mb, peak_mb());
 	g_free(bench.parents);
 }
 
-int
-main(void)
+/* In a process of its own, so that its memory is its own. */
+static void
+run_alone(guint32 n_calls, double in_flight, gboolean has_sizes)
 {
-	static const double in_flight[] = { 0.3, 1.3, 4, 10, 20 };
+	fflush(stdout);
+	pid_t child = fork();
+	if (child == 0) {
+		run(n_calls, in_flight, has_sizes);
+		fflush(stdout);
+		_exit(0);
+	}
+	int status = 1;
+	if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+		fprintf(stderr, "bench_nesting: a run has failed\n");
+}
 
-	printf("   calls  in flight  seconds    calls/s   right    MB\n");
+int
+main(int argc, char **argv)
+{
+	static const double in_flight[] = { 1, 1.3, 2, 4, 8, 10, 16, 32, 64 };
+	gboolean has_sizes = argc > 1 && strcmp(argv[1], "--sizes") == 0;
+	int first = has_sizes ? 2 : 1;
+
+	printf("    calls  in flight  seconds    calls/s   right  MB before  MB most\n");
+	for (int i = first; i + 1 < argc; i += 2)
+		run_alone((guint32)g_ascii_strtoull(argv[i + 1], NULL, 10),
+			  g_ascii_strtod(argv[i], NULL), has_sizes);
+	if (argc > first)
+		return 0;
 	for (gsize i = 0; i < G_N_ELEMENTS(in_flight); i++)
-		for (guint32 n = 4000; n <= 40000; n *= 10)
-			run(n, in_flight[i]);
+		run_alone(100000, in_flight[i], has_sizes);
+	for (guint32 n = 10000; n <= 1000000; n *= 10)
+		for (gsize i = 1; i < G_N_ELEMENTS(in_flight); i += 4)
+			run_alone(n, in_flight[i], has_sizes);
 	return 0;
 }
