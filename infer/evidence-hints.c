@@ -16,11 +16,15 @@ typedef struct {
 	GArray *odds;   /* double */
 } Hints;
 
+static gboolean
+has_hints(const WpEvidenceHost *host)
+{
+	return host->hints && wp_hints_count(host->hints) > 0;
+}
+
 static gpointer
 begin(const WpEvidenceHost *host)
 {
-	if (!host->hints || wp_hints_count(host->hints) == 0)
-		return NULL;
 	Hints *self = g_new0(Hints, 1);
 	self->host = host;
 	self->callers = wp_map_new();
@@ -90,6 +94,7 @@ const WpEvidenceKind wp_evidence_hints = {
 	.is_default = TRUE,
 	.tells_first = TRUE,
 	.word = WP_EVIDENCE_HINTS,
+	.may_speak = has_hints,
 	.begin = begin,
 	.score = score,
 	.end = end,

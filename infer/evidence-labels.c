@@ -43,6 +43,16 @@ level_of(gconstpointer data, guint32 number, guint32 parent)
 	return path && other && strcmp(path, other) == 0 ? LEVEL_PATH : LEVEL_OTHER;
 }
 
+static gboolean
+has_labels(const WpEvidenceHost *host)
+{
+	const WpSpan *spans = wp_resolved_spans(host->resolved)->spans;
+	for (guint32 p = 0; p < host->problem->n_parents; p++)
+		if (spans[host->problem->parents[p].span].label)
+			return TRUE;
+	return FALSE;
+}
+
 static gpointer
 begin(const WpEvidenceHost *host)
 {
@@ -55,6 +65,7 @@ const WpEvidenceKind wp_evidence_labels = {
 	.is_default = TRUE,
 	.tells_first = TRUE,
 	.word = WP_EVIDENCE_LABELS,
+	.may_speak = has_labels,
 	.begin = begin,
 	.learn = wp_levels_learn,
 	.score = wp_levels_score,

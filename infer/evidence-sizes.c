@@ -92,6 +92,18 @@ set_sizes(const WpEvidenceHost *host, guint32 bundle, guint32 parent,
 	set_values(host, in.reply, out.reply, out_values + N_WAYS);
 }
 
+static gboolean
+has_sizes(const WpEvidenceHost *host)
+{
+	for (guint32 p = 0; p < host->problem->n_parents; p++) {
+		Sizes sizes = { 0, 0 };
+		add_span(host, host->problem->parents[p].span, &sizes);
+		if (sizes.call != WP_NO_SIZE || sizes.reply != WP_NO_SIZE)
+			return TRUE;
+	}
+	return FALSE;
+}
+
 static gpointer
 begin(const WpEvidenceHost *host)
 {
@@ -104,6 +116,7 @@ const WpEvidenceKind wp_evidence_sizes = {
 	.summary = "bytes of calls and replies that go together",
 	.is_default = TRUE,
 	.word = WP_EVIDENCE_SIZES,
+	.may_speak = has_sizes,
 	.begin = begin,
 	.learn = wp_values_learn,
 	.score = wp_values_score,

@@ -31,6 +31,15 @@ set_flows(const WpEvidenceHost *host, guint32 number, guint32 parent,
 	out_values[0] = in && out ? wp_map_key(in, out) : WP_NO_VALUE;
 }
 
+static gboolean
+has_flows(const WpEvidenceHost *host)
+{
+	for (guint32 p = 0; p < host->problem->n_parents; p++)
+		if (flow_of(host, host->problem->parents[p].span))
+			return TRUE;
+	return FALSE;
+}
+
 static gpointer
 begin(const WpEvidenceHost *host)
 {
@@ -43,6 +52,7 @@ const WpEvidenceKind wp_evidence_sticky = {
 	.summary = "connections in and out that are used together",
 	.is_default = TRUE,
 	.word = WP_EVIDENCE_STICKY,
+	.may_speak = has_flows,
 	.begin = begin,
 	.learn = wp_values_learn,
 	.score = wp_values_score,

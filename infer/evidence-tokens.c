@@ -140,6 +140,17 @@ level_of(gconstpointer data, guint32 bundle, guint32 parent)
 	return (guint)MIN(ceil(bits / BITS_A_LEVEL), N_LEVELS - 1);
 }
 
+static gboolean
+has_tokens(const WpEvidenceHost *host)
+{
+	const WpRecord *records = wp_trace_records(wp_resolved_trace(host->resolved));
+	const WpSpan *spans = wp_resolved_spans(host->resolved)->spans;
+	for (guint32 p = 0; p < host->problem->n_parents; p++)
+		if (records[spans[host->problem->parents[p].span].call_record].n_tokens)
+			return TRUE;
+	return FALSE;
+}
+
 /* Only the levels stay. */
 static WpLevels *
 begin_either(const WpEvidenceHost *host, gboolean of_ids)
@@ -181,6 +192,7 @@ const WpEvidenceKind wp_evidence_tokens = {
 	.is_default = TRUE,
 	.tells_first = TRUE,
 	.word = WP_EVIDENCE_TOKENS,
+	.may_speak = has_tokens,
 	.begin = begin_tokens,
 	.learn = wp_levels_learn,
 	.score = wp_levels_score,
@@ -193,6 +205,7 @@ const WpEvidenceKind wp_evidence_ids = {
 	.is_default = TRUE,
 	.tells_first = TRUE,
 	.word = WP_EVIDENCE_IDS,
+	.may_speak = has_tokens,
 	.begin = begin_ids,
 	.learn = wp_levels_learn,
 	.score = wp_levels_score,

@@ -133,17 +133,44 @@ number_pairs(WpEvidence *evidence)
 	};
 }
 
+/* The kinds that might say something: bit i is wp_evidence_kinds[i]. */
+static guint32
+find_speakers(const WpNestProblem *problem, gboolean only_first)
+{
+	const WpEvidenceHost host = { .resolved = problem->resolved,
+				      .problem = problem,
+				      .hints = problem->options->hints };
+	guint32 set = 0;
+
+	for (guint i = 0; i < N_KINDS; i++) {
+		const WpEvidenceKind *kind = wp_evidence_kinds[i];
+		if ((problem->options->evidence & 1u << i) && kind->begin &&
+		    (kind->tells_first || !only_first) &&
+		    (!kind->may_speak || kind->may_speak(&host)))
+			set |= 1u << i;
+	}
+	return set;
+}
+
+gboolean
+wp_evidence_may_speak(const WpNestProblem *problem, gboolean only_first)
+{
+	return find_speakers(problem, only_first) != 0;
+}
+
 WpEvidence *
 wp_evidence_new(WpNestProblem *problem, gboolean only_first)
 {
-	WpEvidence *evidence = g_new0(WpEvidence, 1);
+	guint32 set = find_speakers(problem, only_first);
 	gboolean speaks = FALSE;
 
+	if (!set)
+		return NULL;
+	WpEvidence *evidence = g_new0(WpEvidence, 1);
 	evidence->problem = problem;
 	number_pairs(evidence);
 	for (guint i = 0; i < N_KINDS; i++)
-		if ((problem->options->evidence & 1u << i) && wp_evidence_kinds[i]->begin &&
-		    (wp_evidence_kinds[i]->tells_first || !only_first)) {
+		if (set & 1u << i) {
 			evidence->states[i] = wp_evidence_kinds[i]->begin(&evidence->host);
 			speaks |= evidence->states[i] != NULL;
 		}

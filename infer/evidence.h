@@ -20,6 +20,12 @@ typedef struct {
 	guint32 word;         /* WP_EVIDENCE_... of links.h: what links say that it decided */
 
 	/*
+	 * Whether it might have something to say, asked before there are pairs: a look at HOST's problem. NULL: it
+	 * always might.
+	 */
+	gboolean (*may_speak)(const WpEvidenceHost *host);
+
+	/*
 	 * (transfer full) What it knows of one host's calls; NULL where it has nothing to say. HOST is valid
 	 * until end(). NULL: the engine itself makes use of the kind.
 	 */

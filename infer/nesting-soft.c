@@ -39,6 +39,7 @@ struct WpNestSoft {
 	guint32 *to;
 	double part;         /* ... of all */
 	double *class_sizes; /* by class: parents */
+	double *per_parent;  /* by class: 1 / that */
 	double *load;        /* scratch, by parent */
 	double *per_class;   /* scratch, by class */
 	Gaps *gaps;          /* by plane: as learned */
@@ -151,6 +152,9 @@ wp_nest_soft_new(WpNestProblem *problem, const WpNestPair *pairs, guint32 n_plan
 		soft->classes[p] = problem->parents[p].class;
 		soft->class_sizes[soft->classes[p]]++;
 	}
+	soft->per_parent = g_new(double, MAX(problem->n_classes, 1));
+	for (guint32 c = 0; c < problem->n_classes; c++)
+		soft->per_parent[c] = 1 / soft->class_sizes[c];
 	return soft;
 }
 
@@ -168,6 +172,7 @@ wp_nest_soft_free(WpNestSoft *soft)
 	g_free(soft->n_settled);
 	g_free(soft->settled_load);
 	g_free(soft->class_sizes);
+	g_free(soft->per_parent);
 	g_free(soft->load);
 	g_free(soft->per_class);
 	g_free(soft->gaps);
@@ -280,8 +285,9 @@ wp_nest_soft_normalise(double *weights, guint32 n)
 	double sum = 0;
 	for (guint32 i = 0; i < n; i++)
 		sum += weights[i];
+	double scale = sum >= G_MINDOUBLE ? 1 / sum : 0;
 	for (guint32 i = 0; i < n; i++)
-		weights[i] = sum > 0 ? weights[i] / sum : 1.0 / n;
+		weights[i] = scale > 0 ? weights[i] * scale : 1.0 / n;
 }
 
 static void
@@ -296,7 +302,7 @@ weigh_bundle(Soft *soft, const Open *open)
 		const Gaps *own = &soft->gaps[pair->plane];
 		guint32 class = soft->classes[candidate->parent];
 		soft->weights[at] = own->begin[pair->begin] * own->end[pair->end] * pair->slope *
-				    own->total / soft->class_sizes[class];
+				    own->total * soft->per_parent[class];
 		if (problem->evidence)
 			soft->weights[at] *= wp_quick_exp((double)candidate->odds);
 	}

@@ -49,8 +49,9 @@ struct WpNestStart {
 	guint32 *n_decided; /* by kind */
 	guint8 *is_wanted;  /* by (class, kind, mode): such candidates are more than accidents */
 	guint8 *is_far;     /* by kind: candidates after the reply are among them */
-	double *weights;    /* by candidate */
-	WpNestPair *pairs;  /* by candidate */
+	gboolean notes_accidents; /* there is evidence that learns from them */
+	double *weights;          /* by candidate */
+	WpNestPair *pairs;        /* by candidate */
 	WpNestSoft *soft;
 };
 
@@ -421,6 +422,7 @@ find_candidates(Start *start)
 	const WpNestChoice choice = { NULL, is_wanted, looks_far, &own };
 
 	find_wanted(start);
+	start->notes_accidents = wp_evidence_may_speak(problem, FALSE);
 	wp_nest_find_candidates(problem, &choice);
 	problem->n_accidents = own.accidents->len;
 	problem->accidents = (WpNestAccident *)(void *)g_array_free(own.accidents, FALSE);
@@ -590,7 +592,7 @@ wp_nest_start_new(WpNestProblem *problem)
 	start->excess = g_array_new(FALSE, FALSE, sizeof(double));
 	pick_bundles(start);
 	count_planes(start);
-	if (problem->options->evidence)
+	if (wp_evidence_may_speak(problem, TRUE))
 		count_decided(start);
 	find_candidates(start);
 	problem->evidence = wp_evidence_new(problem, FALSE);
