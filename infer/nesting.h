@@ -11,7 +11,8 @@
  *     children     |-c1-|  |-c2-|           type of a child: who is called, and what
  *                      |-c3-| |--c4--|
  *
- *   nesting-problem.c   spans -> parents, children, bundles, candidates
+ *   nesting-problem.c   spans -> parents, children, bundles
+ *   nesting-candidates.c  which parents each bundle may have
  *   nesting-start.c     a first answer: delays that stand out against a time-shifted null
  *   nesting-soft.c      ... refined by spreading children over their candidates
  *   evidence*.c         what speaks for a parent beside time

@@ -1,0 +1,260 @@
+/*
+ * The candidates of bundles: parents that were open when they began, or had ended a while ago. One pass over
+ * time; the pairs that are counted, shifted and not, are met in the same way.
+ */
+#include <string.h>
+
+#include "infer/nesting.h"
+
+/* Candidates kept a bundle: the last to begin. Bounds work at absurd loads. */
+#define MAX_CANDIDATES 512
+
+/* How a child lies to a parent that ends at UNTIL_NS. */
+static inline WpNestMode
+mode_of(gint64 until_ns, gint64 begin_ns, gint64 end_ns, gint64 skew_ns)
+{
+	if (end_ns <= until_ns + skew_ns)
+		return WP_NEST_INSIDE;
+	return begin_ns <= until_ns ? WP_NEST_ACROSS : WP_NEST_AFTER;
+}
+
+WpNestMode
+wp_nest_mode(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 parent)
+{
+	return mode_of(problem->parents[parent].end_ns, bundle->begin_ns, bundle->end_ns,
+		       problem->options->skew_ns);
+}
+
+static gboolean
+holds_span(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 span)
+{
+	for (guint32 i = 0; i < bundle->n; i++)
+		if (problem->children[problem->bundle_children[bundle->first + i]].span == span)
+			return TRUE;
+	return FALSE;
+}
+
+/* A parent that may still have children, with what is asked of it. */
+typedef struct {
+	gint64 begin_ns;
+	gint64 end_ns;
+	guint32 number;
+	guint32 span;
+} Active;
+
+/* One pass over time. */
+typedef struct {
+	const WpNestProblem *problem;
+	gint64 kept_ns; /* parents stay active so long after their end */
+	Active *active; /* by begin */
+	guint32 n_active;
+	guint32 next; /* parent */
+} Sweep;
+
+static Sweep
+begin_sweep(const WpNestProblem *problem, gint64 kept_ns)
+{
+	Active *active = g_new(Active, (gsize)problem->n_parents + 1);
+	return (Sweep){ problem, MAX(kept_ns, problem->options->skew_ns), active, 0, 0 };
+}
+
+/* Goes on to BEGIN_NS: drops parents that ended too long ago, adds those that have begun. */
+static void
+go_to(Sweep *sweep, gint64 begin_ns)
+{
+	const WpNestProblem *problem = sweep->problem;
+	gint64 skew_ns = problem->options->skew_ns, kept_ns = sweep->kept_ns;
+	guint32 kept = 0;
+
+	for (guint32 i = 0; i < sweep->n_active; i++)
+		if (sweep->active[i].end_ns + kept_ns >= begin_ns)
+			sweep->active[kept++] = sweep->active[i];
+	for (; sweep->next < problem->n_parents; sweep->next++) {
+		const WpNestParent *parent = &problem->parents[sweep->next];
+		if (parent->begin_ns > begin_ns + skew_ns)
+			break;
+		if (parent->end_ns + kept_ns >= begin_ns)
+			sweep->active[kept++] = (Active){ parent->begin_ns, parent->end_ns,
+							  sweep->next, parent->span };
+	}
+	sweep->n_active = kept;
+}
+
+/* FALSE: no parent of BUNDLE, which lies to it in MODE. */
+static inline gboolean
+may_cause(const WpNestProblem *problem, const Active *parent, const WpNestBundle *bundle,
+	  WpNestMode mode)
+{
+	return (mode == WP_NEST_INSIDE || problem->after_ns > 0) &&
+	       !(problem->calls_itself && holds_span(problem, bundle, parent->span));
+}
+
+typedef struct {
+	Sweep sweep;
+	WpNestPairFunc func;
+	gpointer data;
+} PairSweep;
+
+static void
+meet_parents(PairSweep *self, guint32 number, gint64 shift_ns)
+{
+	const WpNestProblem *problem = self->sweep.problem;
+	const WpNestBundle *bundle = &problem->bundles[number];
+	gint64 begin_ns = bundle->begin_ns + shift_ns;
+	gint64 end_ns = bundle->end_ns + shift_ns;
+
+	go_to(&self->sweep, begin_ns);
+	for (guint32 i = 0; i < self->sweep.n_active; i++) {
+		const Active *parent = &self->sweep.active[i];
+		WpNestMode mode =
+			mode_of(parent->end_ns, begin_ns, end_ns, problem->options->skew_ns);
+		if (may_cause(problem, parent, bundle, mode))
+			self->func(number, parent->number, begin_ns - parent->begin_ns,
+				   parent->end_ns - end_ns, mode, self->data);
+	}
+}
+
+/*
+ * Shifted bundles that leave the time of all bundles come back at its other end, so that as many meet
+ * parents as unshifted.
+ */
+void
+wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, const guint8 *picks,
+		     WpNestPairFunc func, gpointer data)
+{
+	guint32 n = problem->n_bundles, first = 0;
+
+	if (n == 0)
+		return;
+	PairSweep self = { begin_sweep(problem, problem->after_ns), func, data };
+	gint64 begin_ns = problem->bundles[0].begin_ns;
+	gint64 span_ns = problem->bundles[n - 1].begin_ns - begin_ns + 1;
+	gint64 shift = shift_ns < 0 ? shift_ns + span_ns : shift_ns;
+	while (first < n && problem->bundles[first].begin_ns + shift < begin_ns + span_ns)
+		first++;
+	for (guint32 b = first; b < n && !wp_nest_is_stopped(problem); b++)
+		if (picks[b])
+			meet_parents(&self, b, shift - span_ns);
+	for (guint32 b = 0; b < first && !wp_nest_is_stopped(problem); b++)
+		if (picks[b])
+			meet_parents(&self, b, shift);
+	g_free(self.sweep.active);
+}
+
+/* Adds the candidates of a bundle to the end of FOUND. */
+static void
+list_candidates(Sweep *sweep, WpNestBundle *bundle, GArray *found)
+{
+	const WpNestProblem *problem = sweep->problem;
+	gint64 skew_ns = problem->options->skew_ns;
+	guint32 first = found->len, n = 0;
+
+	go_to(sweep, bundle->begin_ns);
+	g_array_set_size(found, first + sweep->n_active);
+	WpNestCandidate *candidates = &g_array_index(found, WpNestCandidate, first);
+	for (guint32 i = 0; i < sweep->n_active; i++) {
+		const Active *parent = &sweep->active[i];
+		WpNestMode mode =
+			mode_of(parent->end_ns, bundle->begin_ns, bundle->end_ns, skew_ns);
+		if (may_cause(problem, parent, bundle, mode))
+			candidates[n++] =
+				(WpNestCandidate){ .parent = parent->number, .mode = (guint8)mode };
+	}
+	if (n > MAX_CANDIDATES) {
+		memmove(candidates, candidates + n - MAX_CANDIDATES,
+			MAX_CANDIDATES * sizeof candidates[0]);
+		n = MAX_CANDIDATES;
+	}
+	bundle->first_candidate = first;
+	bundle->n_candidates = n;
+	g_array_set_size(found, first + n);
+}
+
+gboolean
+wp_nest_has_inside(const WpNestProblem *problem, const WpNestCandidate *candidates, guint32 n)
+{
+	for (guint32 i = 0; i < n; i++)
+		if (candidates[i].mode == WP_NEST_INSIDE &&
+		    !problem->parents[candidates[i].parent].waits)
+			return TRUE;
+	return FALSE;
+}
+
+/*
+ * Of the candidates of BUNDLE, the last in FOUND, keeps those that are wanted; where no parent that works
+ * encloses it, all.
+ */
+static void
+choose_candidates(const WpNestProblem *problem, WpNestBundle *bundle, GArray *found,
+		  const WpNestChoice *choice)
+{
+	guint32 n = 0;
+
+	if (bundle->n_candidates == 0)
+		return;
+	WpNestCandidate *own = &g_array_index(found, WpNestCandidate, bundle->first_candidate);
+	if (!wp_nest_has_inside(problem, own, bundle->n_candidates))
+		return;
+	for (guint32 i = 0; i < bundle->n_candidates; i++)
+		if (choice->keeps(bundle, &own[i], choice->data))
+			own[n++] = own[i];
+	bundle->n_candidates = n;
+	g_array_set_size(found, bundle->first_candidate + n);
+}
+
+/* TRUE where those that were open at the time suffice: they are listed then. */
+static gboolean
+list_near(Sweep *near, WpNestBundle *bundle, GArray *found, const WpNestChoice *choice)
+{
+	guint32 first = found->len;
+
+	if (!choice->keeps || choice->looks_far(bundle, choice->data))
+		return FALSE;
+	list_candidates(near, bundle, found);
+	if (wp_nest_has_inside(near->problem, &g_array_index(found, WpNestCandidate, first),
+			       bundle->n_candidates))
+		return TRUE;
+	g_array_set_size(found, first);
+	return FALSE;
+}
+
+void
+wp_nest_find_candidates(WpNestProblem *problem, const WpNestChoice *choice)
+{
+	Sweep near = begin_sweep(problem, 0), far = begin_sweep(problem, problem->after_ns);
+	GArray *found = g_array_new(FALSE, FALSE, sizeof(WpNestCandidate));
+
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		WpNestBundle *bundle = &problem->bundles[b];
+		bundle->first_candidate = found->len;
+		bundle->n_candidates = 0;
+		if ((choice->picks && !choice->picks[b]) || wp_nest_is_stopped(problem))
+			continue;
+		if (!list_near(&near, bundle, found, choice))
+			list_candidates(&far, bundle, found);
+		if (choice->keeps)
+			choose_candidates(problem, bundle, found, choice);
+	}
+	g_free(near.active);
+	g_free(far.active);
+	g_free(problem->candidates);
+	problem->n_candidates = found->len;
+	problem->candidates = (WpNestCandidate *)(void *)g_array_free(found, FALSE);
+}
+
+gint
+wp_nest_find_candidate(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 parent)
+{
+	gint low = 0, high = (gint)bundle->n_candidates - 1;
+	const WpNestCandidate *candidates = problem->candidates + bundle->first_candidate;
+	while (low <= high) {
+		gint middle = (low + high) / 2;
+		if (candidates[middle].parent == parent)
+			return middle;
+		if (candidates[middle].parent < parent)
+			low = middle + 1;
+		else
+			high = middle - 1;
+	}
+	return -1;
+}
