@@ -3,7 +3,6 @@
  * children what it sends. Calls of one connection are bundled where connections are opened for one
  * request: then all of it has one parent.
  */
-
 #include "infer/evidence-kind.h"
 #include "infer/links.h"
 #include "infer/map.h"

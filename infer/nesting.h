@@ -12,7 +12,8 @@
  *                      |-c3-| |--c4--|
  *
  *   nesting-problem.c   spans -> parents, children, bundles
- *   nesting-candidates.c  which parents each bundle may have
+ *   nesting-candidates.c
+ *                       which parents each bundle may have
  *   nesting-start.c     a first answer: delays that stand out against a time-shifted null
  *   nesting-soft.c      ... refined by spreading children over their candidates
  *   evidence*.c         what speaks for a parent beside time
