@@ -120,8 +120,9 @@ static const char *const verdicts[][2] = {
 				 "The paths can be relied on, as far as they were captured." },
 	[WP_VIEW_TRUST_MIXED] = { "Totals and shares can be relied on; single requests and "
 				  "patterns with few of them cannot.",
-				  "Shares and mean times can be relied on; counts are too low, and "
-				  "single requests and patterns with few of them cannot." },
+				  "Shares and mean times are off by up to twice the share that is "
+				  "missing; counts are too low; single requests and patterns with "
+				  "few of them cannot be relied on." },
 	[WP_VIEW_TRUST_LOW] = { "Counts and latencies of requests are measured; who called whom, "
 				"self times and patterns cannot be relied on.",
 				"Latencies of requests are measured; counts, who called whom, "
