@@ -222,7 +222,8 @@ void
 wp_nest_find_candidates(WpNestProblem *problem, const WpNestChoice *choice)
 {
 	Sweep near = begin_sweep(problem, 0), far = begin_sweep(problem, problem->after_ns);
-	GArray *found = g_array_new(FALSE, FALSE, sizeof(WpNestCandidate));
+	/* With room for one: an array without memory has no place to count from. */
+	GArray *found = g_array_sized_new(FALSE, FALSE, sizeof(WpNestCandidate), 1);
 
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		WpNestBundle *bundle = &problem->bundles[b];

@@ -303,6 +303,7 @@ START_TEST(little_input)
 	} rows[] = {
 		{ "a>b[0-10]", 0 },
 		{ "a>b[0-10] a>b[20-30]", 0 },
+		{ "b>c[0-10] a>b[20-30]", 0 }, /* by a node that has not served yet */
 		{ "a>b[0-10](c[2-5])", 1 },
 		{ "a>b[0-10](c[0-10])", 1 },    /* equal times */
 		{ "a>b[5](c[6-7])", 0 },        /* a message is no parent */
