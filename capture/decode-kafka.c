@@ -370,8 +370,10 @@ kafka_decode(void *data, WpDecodeContext *context, WpDirection direction, WpByte
 		status = wait_for(context, in, head.length, unit);
 	if (status != WP_DECODE_OK)
 		return status;
-	WpBytes body =
-		wp_bytes(at.data + at.at, MIN(MIN(at.length, LOOKED_AT), unit->length) - at.at);
+	if (at.at > unit->length) /* the tags of a head that has no room for them */
+		return WP_DECODE_BAD;
+	gsize end = MIN(MIN(at.length, MAX(LOOKED_AT, at.at)), unit->length);
+	WpBytes body = wp_bytes(at.data + at.at, end - at.at);
 	if (direction == WP_FROM_CLIENT)
 		describe_request(context, &head, body, message);
 	else

@@ -13,6 +13,9 @@
 	"h:-1 h:" acks " w:30000 w:1 (h 'orders' ) w:1 w:0 (w 'order-77' ) "                       \
 	") "
 
+#define TWENTY  "abcdefghijklmnopqrst"
+#define HUNDRED TWENTY TWENTY TWENTY TWENTY TWENTY
+
 static const WpByteRow rows[] = {
 	{ "ids pair; the oldest and the flexible form",
 	  { "C " FLEXIBLE("18", "3", "1") "(b+1 'java' ) (b+1 '3.0' ) b:0 )",
@@ -69,6 +72,21 @@ static const WpByteRow rows[] = {
 	  "C2 [5,5] kafka 21 Metadata\n"
 	  "R2 [6,6] kafka 20 Metadata ok\n"
 	  "resyncs 2\n" },
+	{ "a head that is longer than its message",
+	  { "C " REQUEST("3", "1", "1") "w:0 )", "S " RESPONSE("1") "w:0 w:0 w:0 )",
+	    "C (w h:0 h:9 w:2 (h 'app' ) ) b:0" },
+	  "C1 [1,1] kafka 21 Metadata\n"
+	  "R1 [2,2] kafka 20 Metadata ok\n"
+	  "bytes-skipped 18\n" },
+	{ "a client with a name longer than what is looked at",
+	  { "C " REQUEST("3", "1", "7") "w:0 )", "S " RESPONSE("7") "w:0 w:0 w:0 )",
+	    "C (w h:0 h:3 w:1 (h '" HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED
+	    "' ) h:-1 h:1 w:1 w:1 (h 'orders' ) w:0 )",
+	    "S " RESPONSE("1") "w:1 (h 'orders' ) w:1 w:0 h:0 q:77 q:-1 w:0 )" },
+	  "C1 [1,1] kafka 21 Metadata\n"
+	  "R1 [2,2] kafka 20 Metadata ok\n"
+	  "C2 [3,3] kafka 638 Produce\n"
+	  "R2 [4,4] kafka 50 Produce ok\n" },
 	{ "a long record is passed by its length",
 	  { "C w:2030 h:0 h:3 w:1 (h 'app' ) h:-1 h:1 w:1 w:1 (h 'orders' ) w:1 w:0 0:500",
 	    "c 1000", "C 0:491",
