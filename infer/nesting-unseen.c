@@ -278,7 +278,7 @@ wp_nest_unseen_add(WpNestProblem *problem)
 		return;
 	adder.types = g_new0(Type, MAX(problem->n_types, 1));
 	adder.firsts = g_new(guint32, MAX(problem->n_bundles, 1));
-	adder.candidates = g_array_new(FALSE, FALSE, sizeof(WpNestCandidate));
+	adder.candidates = g_array_sized_new(FALSE, FALSE, sizeof(WpNestCandidate), 1);
 	learn_types(&adder);
 	for (guint32 b = 0; b < problem->n_bundles; b++)
 		add_to_bundle(&adder, b);
