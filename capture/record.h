@@ -42,7 +42,11 @@ typedef enum {
 enum {
 	WP_MARK_SETUP = 1, /* greeting, login, TLS handshake: no work of the user's */
 	WP_MARK_WAIT = 2,  /* waits by design: BLPOP, long poll; never ranked as slow */
-	WP_MARK_CUT = 4    /* a return whose end was not seen: end_ns is begin_ns */
+	WP_MARK_CUT = 4,   /* a return whose end was not seen: end_ns is begin_ns */
+
+	/* Only in a window of a longer trace (infer/window.h): */
+	WP_MARK_CARRIED = 8,  /* was in the window before as well */
+	WP_MARK_ANSWERED = 16 /* ... and its parent was found there: here it is context */
 };
 
 /*

@@ -55,6 +55,18 @@ typedef struct WpResolved WpResolved;
 WpResolved *wp_resolve(const WpTrace *trace, const WpResolveOptions *options, GError **error);
 void wp_resolved_free(WpResolved *resolved);
 
+/*
+ * Goes on to TRACE, the next part of the same capture (window.h), with the same nodes of the trace. What is
+ * known is kept: which ports are services, who is called, that clients fold, which replicas are one; and
+ * what is new is added (records marked as carried are not counted twice). So nodes keep their names and
+ * numbers, but where more is known now: an address with a second service is two nodes, a name is heard
+ * of. TRUE then: what was said of a node before holds for the two below now, where it was called, and
+ * where it called. Old nodes keep their number, and may get no spans any more.
+ */
+gboolean wp_resolved_next(WpResolved *resolved, const WpTrace *trace);
+guint32 wp_resolved_callee_now(const WpResolved *resolved, guint32 node);
+guint32 wp_resolved_caller_now(const WpResolved *resolved, guint32 node);
+
 /* Nodes as the user sees them, 0 .. n-1. */
 guint32 wp_resolved_n_nodes(const WpResolved *resolved);
 const char *wp_resolved_node_name(const WpResolved *resolved, guint32 node);

@@ -1,0 +1,224 @@
+/* Names of places: from the names file, from what the capture tells, or the address; unique. */
+#include "infer/resolve-private.h"
+
+#include <string.h>
+
+#define MANY_NAMES 4 /* of one address, none of them common: see own_name() */
+
+/* Adds a name to the hints of its node. */
+static void
+add_hint(guint32 node, WpNameSource source, const char *name, guint64 count, gpointer data)
+{
+	WpResolveHints *hints = &wp_resolve_address(data, node)->hints[source];
+
+	hints->n++;
+	hints->count += count;
+	if (!hints->common) {
+		hints->common = g_strdup(name);
+		return;
+	}
+	const char *common = hints->common;
+	while (*common && !(g_str_has_suffix(name, common) &&
+			    (strlen(name) == strlen(common) ||
+			     name[strlen(name) - strlen(common) - 1] == '.'))) {
+		const char *dot = strchr(common, '.');
+		common = dot ? dot + 1 : "";
+	}
+	char *shorter = g_strdup(common);
+	g_free(hints->common);
+	hints->common = shorter;
+}
+
+static gboolean
+is_loopback(const guint8 address[16])
+{
+	static const guint8 ipv4[13] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127 };
+	static const guint8 ipv6[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 };
+	return memcmp(address, ipv4, sizeof ipv4) == 0 || memcmp(address, ipv6, sizeof ipv6) == 0;
+}
+
+/* (transfer full) A hint as a name: lower case, without port and final dot; NULL where it is none. */
+static char *
+clean_hint(const char *hint, const guint8 *address)
+{
+	g_autofree char *name = g_ascii_strdown(hint, -1);
+	char *colon = strrchr(name, ':');
+	WpEndpoint endpoint;
+
+	if (wp_endpoint_parse(name, &endpoint))
+		return NULL;
+	if (colon)
+		*colon = '\0';
+	gsize length = strlen(name);
+	if (length && name[length - 1] == '.')
+		name[length - 1] = '\0';
+	if (!name[0] || (strcmp(name, "localhost") == 0 && !is_loopback(address)))
+		return NULL;
+	return g_steal_pointer(&name);
+}
+
+/*
+ * The name most often seen. But where there are many and none is common ("1f3a.db.lan", "9c07.db.lan",
+ * ...: random labels against caches, one per tenant), the end that they share.
+ */
+static const char *
+best_hint(const WpResolved *resolved, guint32 node, WpNameSource source)
+{
+	const WpResolveHints *hints = &wp_resolve_address(resolved, node)->hints[source];
+	guint64 count;
+	const char *best = wp_nodes_hint(wp_trace_nodes(resolved->trace), node, source, &count);
+
+	if (hints->n >= MANY_NAMES && count * MANY_NAMES <= hints->count &&
+	    strchr(hints->common, '.'))
+		return hints->common;
+	return best;
+}
+
+/* (transfer full) What SOURCE calls a node, or NULL. */
+static char *
+name_from(const WpResolved *resolved, guint32 node, WpNameSource source)
+{
+	const guint8 *address = wp_nodes_address(wp_trace_nodes(resolved->trace), node);
+	const char *hint = address ? best_hint(resolved, node, source) : NULL;
+	return hint ? clean_hint(hint, address) : NULL;
+}
+
+/*
+ * A proxy may pass on the Host header that its client sent. The name is then its own, and not that of
+ * the server behind it: of a caller and a callee with one name the caller keeps it.
+ */
+static void
+find_proxied(WpResolved *resolved)
+{
+	g_autoptr(GPtrArray) hosts = g_ptr_array_new_with_free_func(g_free);
+
+	for (guint32 i = 0; i < resolved->addresses->len; i++) {
+		g_ptr_array_add(hosts, name_from(resolved, i, WP_NAME_HTTP_HOST));
+		wp_resolve_address(resolved, i)->is_behind = FALSE;
+	}
+	for (guint32 i = 0; i < resolved->pairs->len; i++) {
+		guint64 pair = g_array_index(resolved->pairs, guint64, i);
+		guint32 callee = (guint32)pair;
+		const char *caller = hosts->pdata[pair >> 32];
+		if (caller && g_strcmp0(caller, hosts->pdata[callee]) == 0)
+			wp_resolve_address(resolved, callee)->is_behind = TRUE;
+	}
+}
+
+/* (transfer full) What the capture calls a node. */
+static char *
+own_name(const WpResolved *resolved, guint32 node)
+{
+	for (int source = WP_NAME_DNS; source < WP_NAME_N_SOURCES; source++) {
+		gboolean foreign = source == WP_NAME_HTTP_HOST &&
+				   wp_resolve_address(resolved, node)->is_behind;
+		char *name = foreign ? NULL : name_from(resolved, node, source);
+		if (name)
+			return name;
+	}
+	return g_strdup(wp_nodes_key(wp_trace_nodes(resolved->trace), node));
+}
+
+/* (transfer full) NAME without the number at its end: "backend" of "backend12". */
+static char *
+stem_of(const char *name)
+{
+	gsize length = strlen(name);
+	while (length && strchr("0123456789-_", name[length - 1]))
+		length--;
+	return g_strndup(name, length);
+}
+
+/* (transfer full) Of replicas: what their names have in common, else the first and how many more. */
+static char *
+folded_name(const WpResolved *resolved, const WpResolvePlace *place, guint32 number)
+{
+	g_autofree char *name = own_name(resolved, place->first);
+	g_autofree char *stem = stem_of(name);
+	gboolean is_common = *stem != '\0' && !strchr(stem, '.') && !strchr(stem, ':');
+
+	for (guint32 i = 0; i < resolved->addresses->len && is_common; i++) {
+		if (wp_resolve_address(resolved, i)->place != number)
+			continue;
+		g_autofree char *other = own_name(resolved, i);
+		g_autofree char *its_stem = stem_of(other);
+		is_common = strcmp(stem, its_stem) == 0;
+	}
+	return is_common ? g_strdup_printf("%s*", stem)
+			 : g_strdup_printf("%s+%u", name, place->n_folded);
+}
+
+/* (transfer full) NAME, or NAME@ADDRESS, or that and a number: what no place is called yet. */
+static char *
+make_unique(GHashTable *bases, const char *name, const char *address)
+{
+	if (!g_hash_table_contains(bases, name))
+		return g_strdup(name);
+	g_autofree char *with_address = g_strdup_printf("%s@%s", name, address);
+	char *unique = g_strdup(with_address);
+	for (guint i = 2; g_hash_table_contains(bases, unique); i++) {
+		g_free(unique);
+		unique = g_strdup_printf("%s#%u", with_address, i);
+	}
+	return unique;
+}
+
+const char *
+wp_resolve_port_name(const WpResolved *resolved, const WpResolvePort *port)
+{
+	const guint8 *address = wp_nodes_address(wp_trace_nodes(resolved->trace), port->node);
+	return resolved->names && address ? wp_names_find(resolved->names, address, port->port)
+					  : NULL;
+}
+
+/* Who is asked first for a name: the file, "client", nodes with traffic, those only heard of. */
+static int
+naming_round(const WpResolved *resolved, const WpResolvePlace *place)
+{
+	const WpResolveAddress *first = wp_resolve_address(resolved, place->first);
+
+	if (place->named)
+		return 0;
+	return first->is_client ? 1 : first->sends || first->is_called ? 2 : 3;
+}
+
+void
+wp_resolve_name_places(WpResolved *resolved)
+{
+	WpNodes *nodes = wp_trace_nodes(resolved->trace);
+	g_autoptr(GHashTable) bases = g_hash_table_new(g_str_hash, g_str_equal);
+
+	find_proxied(resolved);
+	for (int round = 0; round < 4; round++) {
+		for (guint32 i = 0; i < resolved->places->len; i++) {
+			WpResolvePlace *place = &g_array_index(resolved->places, WpResolvePlace, i);
+			if (round != naming_round(resolved, place))
+				continue;
+			g_autofree char *name = place->named ? g_strdup(place->named)
+						: round == 1 ? g_strdup("client")
+						: place->n_folded
+							? folded_name(resolved, place, i)
+							: own_name(resolved, place->first);
+			place->base = make_unique(bases, name, wp_nodes_key(nodes, place->first));
+			g_hash_table_add(bases, place->base);
+		}
+		for (guint i = 0; round == 0 && i < resolved->ports->len; i++) {
+			const WpResolvePort *port =
+				&g_array_index(resolved->ports, WpResolvePort, i);
+			gpointer name = (gpointer)wp_resolve_port_name(resolved, port);
+			if (name)
+				g_hash_table_add(bases, name);
+		}
+	}
+}
+void
+wp_resolve_gather_hints(WpResolved *resolved)
+{
+	for (guint32 i = 0; i < resolved->addresses->len; i++)
+		for (int source = 0; source < WP_NAME_N_SOURCES; source++) {
+			WpResolveHints *hints = &wp_resolve_address(resolved, i)->hints[source];
+			g_free(hints->common);
+			*hints = (WpResolveHints){ 0 };
+		}
+	wp_nodes_foreach_hint(wp_trace_nodes(resolved->trace), add_hint, resolved);
+}

@@ -1,0 +1,95 @@
+/* Inside of resolve: what is known of addresses, ports and places. resolve.c and resolve-names.c. */
+#ifndef WP_INFER_RESOLVE_PRIVATE_H
+#define WP_INFER_RESOLVE_PRIVATE_H
+
+#include "infer/map.h"
+#include "infer/names.h"
+#include "infer/resolve.h"
+
+/* What is known of one called (trace node, port). */
+typedef struct {
+	guint32 node; /* of the trace */
+	guint16 port;
+	guint64 n_received;
+	guint64 n_sent;
+	guint64 first_peer; /* key of (node, port) */
+	gboolean has_peers; /* several */
+} WpResolvePort;
+
+/* The names that one source gives a node. */
+typedef struct {
+	guint n;
+	guint64 count; /* of all together */
+	char *common;  /* the last labels that all share, or "" */
+} WpResolveHints;
+
+/* What is known of one node of the trace. */
+typedef struct {
+	WpResolveHints hints[WP_NAME_N_SOURCES];
+	gboolean sends;
+	gboolean is_called;
+	gboolean sends_apart; /* calls that belong to none of its ports */
+	gboolean is_decided;  /* fold is that of an earlier window */
+	gboolean is_client;   /* folds into "client" */
+	gboolean is_behind;   /* a proxy passes its own name on to it: see find_proxied() */
+	guint32 place;
+	guint32 host;
+	guint32 fold;          /* first of its replicas, or itself */
+	const char *file_name; /* (transfer none) of the names file */
+} WpResolveAddress;
+
+typedef struct {
+	char *name;
+	guint32 host;
+	guint32 trace_node; /* what it was made for last */
+	guint16 port;       /* ... 0: all of it, or the rest */
+	gboolean is_whole;  /* ... and all that the address sends */
+	guint32 callee_now; /* see wp_resolved_next() */
+	guint32 caller_now;
+} WpResolveNode;
+
+typedef struct {
+	guint32 first;      /* trace node */
+	guint32 node;       /* user's node that sends, and all where there is no split */
+	const char *named;  /* by the names file */
+	char *base;         /* unique name without a port */
+	guint32 n_services; /* user's nodes of its ports */
+	guint32 n_folded;   /* replicas; 0 = not folded */
+	guint32 n_random;   /* ports that one peer alone called, above 1023 */
+	gboolean sends;     /* calls that belong to none of its ports */
+} WpResolvePlace;
+
+struct WpResolved {
+	WpResolveOptions options;
+	const WpTrace *trace;
+	WpNames *names; /* NULL = no file */
+	WpSpans *spans;
+	GArray *addresses;   /* WpResolveAddress, by trace node */
+	GArray *places;      /* WpResolvePlace */
+	GArray *ports;       /* WpResolvePort */
+	GArray *pairs;       /* guint64: (caller, callee) of the trace, in order of first sight */
+	WpMap *pair_numbers; /* of these */
+	WpMap *port_numbers; /* (trace node, port) -> index into ports */
+	WpMap *services;     /* (trace node, port) -> user's node */
+	GArray *nodes;       /* WpResolveNode */
+	GHashTable *taken;   /* name of a node -> node + 1 */
+	GPtrArray *shared;   /* names, borrowed from nodes */
+	gboolean folds_clients;
+};
+
+static inline WpResolveAddress *
+wp_resolve_address(const WpResolved *resolved, guint32 node)
+{
+	return &g_array_index(resolved->addresses, WpResolveAddress, node);
+}
+
+/* Sets the hints of all addresses from those of the trace. */
+void wp_resolve_gather_hints(WpResolved *resolved);
+
+/* Finds out who stands behind a proxy, then gives each place its base. */
+void wp_resolve_name_places(WpResolved *resolved);
+
+/* The names file's name for a port, or NULL. */
+const char *wp_resolve_port_name(const WpResolved *resolved, const WpResolvePort *port);
+
+#endif
