@@ -76,7 +76,14 @@
 	X(LABELS_FOLDED, "labels-folded", NOTE, "labels folded because there were too many")       \
 	X(RECORDS_LATE, "records-late", NOTE, "records written after later ones")                  \
 	X(TRACE_LINES_BAD, "trace-lines-bad", LOSS, "lines of a trace that could not be read")     \
-	X(TRACE_UNPAIRED, "trace-returns-unpaired", LOSS, "returns of a trace without a call")
+	X(TRACE_UNPAIRED, "trace-returns-unpaired", LOSS, "returns of a trace without a call")     \
+	X(WINDOWS, "windows", INFO, "windows, inferred one after the other")                       \
+	X(WINDOWS_FORCED, "windows-forced", NOTE, "windows that ended with old calls open")        \
+	X(WINDOW_CALLS_LATE, "window-calls-late", NOTE,                                            \
+	  "calls of requests that a window had answered before")                                   \
+	X(PATTERNS_FOLDED, "patterns-folded", NOTE, "rare patterns folded for want of room")       \
+	X(WINDOW_CALLS_OPEN, "window-calls-open", NOTE,                                            \
+	  "calls taken for unanswered before the end of the input")
 
 typedef enum {
 #define X(symbol, name, severity, text) WP_COUNT_##symbol,

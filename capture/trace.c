@@ -26,6 +26,7 @@ struct WpTrace {
 	gsize n_tokens, tokens_allocated;
 	GArray *settings; /* Setting */
 	gboolean is_frozen;
+	gboolean is_continued;
 };
 
 typedef struct {
@@ -198,6 +199,18 @@ wp_trace_freeze(WpTrace *trace)
 		permute(trace->records, keys, trace->n_records);
 	}
 	trace->is_frozen = TRUE;
+}
+
+void
+wp_trace_set_continued(WpTrace *trace)
+{
+	trace->is_continued = TRUE;
+}
+
+gboolean
+wp_trace_is_continued(const WpTrace *trace)
+{
+	return trace->is_continued;
 }
 
 gsize

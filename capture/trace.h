@@ -44,6 +44,10 @@ WpRecordSink *wp_trace_sink(WpTrace *trace);
  */
 void wp_trace_freeze(WpTrace *trace);
 
+/* Says that records came before: the first call of TRACE is not the first of the capture. */
+void wp_trace_set_continued(WpTrace *trace);
+gboolean wp_trace_is_continued(const WpTrace *trace);
+
 /* (transfer none) All valid as long as TRACE. */
 gsize wp_trace_n_records(const WpTrace *trace);
 const WpRecord *wp_trace_records(const WpTrace *trace);

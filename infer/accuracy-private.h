@@ -51,7 +51,8 @@ typedef struct {
 
 struct WpFound {
 	WpStrings *strings;
-	GArray *calls; /* WpFoundCall */
+	GArray *calls;     /* WpFoundCall */
+	GArray *by_number; /* guint32: of a trace in parts the call of a span, or WP_NO_CALL */
 };
 
 /* The string of a 4-tuple, in STRINGS. */

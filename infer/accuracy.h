@@ -19,6 +19,7 @@
 
 #include "infer/links.h"
 #include "infer/resolve.h"
+#include "infer/window.h"
 
 typedef struct WpTruth WpTruth;
 
@@ -37,6 +38,13 @@ typedef struct WpFound WpFound;
 
 /* (transfer full) All spans of RESOLVED but set-up. Copies what it needs. */
 WpFound *wp_found_new(const WpResolved *resolved, const WpLinks *links);
+
+/* (transfer full) No calls yet. */
+WpFound *wp_found_start(void);
+
+/* Adds the spans of a part of a trace that stand by ANSWER; NULL: all, and there is one part. */
+void wp_found_add(WpFound *found, const WpResolved *resolved, const WpLinks *links,
+		  const WpWindowAnswer *answer);
 
 /* (transfer full) What `wirepath calls` wrote at PATH (.gz allowed). Errors as above. */
 WpFound *wp_found_read(const char *path, GError **error);

@@ -4,12 +4,13 @@
 #include "infer/accuracy-private.h"
 #include "infer/csv.h"
 
-static WpFound *
-found_new(void)
+WpFound *
+wp_found_start(void)
 {
 	WpFound *found = g_new0(WpFound, 1);
 	found->strings = wp_strings_new();
 	found->calls = g_array_new(FALSE, FALSE, sizeof(WpFoundCall));
+	found->by_number = g_array_new(FALSE, FALSE, sizeof(guint32));
 	return found;
 }
 
@@ -20,6 +21,7 @@ wp_found_free(WpFound *found)
 		return;
 	wp_strings_free(found->strings);
 	g_array_unref(found->calls);
+	g_array_unref(found->by_number);
 	g_free(found);
 }
 
@@ -65,29 +67,60 @@ call_of_span(WpFound *found, const WpResolved *resolved, const WpSpan *span)
 	};
 }
 
-WpFound *
-wp_found_new(const WpResolved *resolved, const WpLinks *links)
+/* The calls of the spans of a part that were added before it. */
+static void
+recall(const WpFound *found, const WpWindowAnswer *answer, guint32 n, guint32 *call_of)
+{
+	for (guint32 i = 0; i < n; i++)
+		if (answer->numbers[i] < found->by_number->len)
+			call_of[i] = g_array_index(found->by_number, guint32, answer->numbers[i]);
+}
+
+static void
+remember(WpFound *found, guint64 number, guint32 call)
+{
+	guint32 none = WP_NO_CALL;
+	while (found->by_number->len <= number)
+		g_array_append_val(found->by_number, none);
+	g_array_index(found->by_number, guint32, number) = call;
+}
+
+void
+wp_found_add(WpFound *found, const WpResolved *resolved, const WpLinks *links,
+	     const WpWindowAnswer *answer)
 {
 	const WpSpans *spans = wp_resolved_spans(resolved);
-	WpFound *found = found_new();
+	guint first = found->calls->len;
 	g_autofree guint32 *call_of = g_new(guint32, spans->n + 1);
 
+	memset(call_of, 0xff, spans->n * sizeof *call_of);
+	if (answer)
+		recall(found, answer, spans->n, call_of);
 	for (guint32 i = 0; i < spans->n; i++) {
-		call_of[i] = WP_NO_CALL;
-		if (spans->spans[i].marks & WP_MARK_SETUP)
+		if (spans->spans[i].marks & WP_MARK_SETUP || (answer && !answer->takes[i]))
 			continue;
 		WpFoundCall call = call_of_span(found, resolved, &spans->spans[i]);
 		call.confidence = links->links[i].probability;
 		call.is_unseen = (links->links[i].evidence & WP_EVIDENCE_UNSEEN) != 0;
 		call.parent = links->links[i].parent; /* a span until all have their call */
 		call_of[i] = found->calls->len;
+		if (answer)
+			remember(found, answer->numbers[i], call_of[i]);
 		g_array_append_val(found->calls, call);
 	}
-	for (guint i = 0; i < found->calls->len; i++) {
+	for (guint i = first; i < found->calls->len; i++) {
 		WpFoundCall *call = &g_array_index(found->calls, WpFoundCall, i);
 		if (call->parent != WP_NO_SPAN)
 			call->parent = call_of[call->parent];
 	}
+}
+
+WpFound *
+wp_found_new(const WpResolved *resolved, const WpLinks *links)
+{
+	WpFound *found = wp_found_start();
+
+	wp_found_add(found, resolved, links, NULL);
 	return found;
 }
 
@@ -206,7 +239,7 @@ WpFound *
 wp_found_read(const char *path, GError **error)
 {
 	g_autoptr(WpCsv) csv = wp_csv_open(path, "calls", error);
-	g_autoptr(WpFound) found = found_new();
+	g_autoptr(WpFound) found = wp_found_start();
 	Columns columns = { 0 };
 
 	if (!csv || !find_columns(csv, &columns, error) || !read_calls(found, csv, &columns, error))

@@ -117,6 +117,8 @@ study_hosts(const WpResolved *resolved)
 		if (wp_span_is_paired(span) && !(span->marks & (WP_MARK_WAIT | WP_MARK_SETUP)))
 			host->longest_ns = MAX(host->longest_ns, span->return_ns - span->call_ns);
 	}
+	if (wp_trace_is_continued(trace))
+		return hosts; /* orphans tell of the begin of the capture */
 	wp_counters_foreach_pair(wp_trace_counters(trace), add_counted_orphans, hosts);
 	if (spans->n_unpaired_returns)
 		add_recorded_orphans(hosts, trace, spans);

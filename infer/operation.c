@@ -42,7 +42,7 @@ add_pattern(Builder *builder, WpPattern *pattern)
 
 	operation->count += pattern->count;
 	operation->errors += pattern->nodes[0].errors;
-	operation->n_patterns++;
+	operation->n_patterns += (guint32)MAX(pattern->n_rest, 1);
 	operation->is_background &= pattern->is_background;
 	wp_delay_merge(operation->latency, pattern->nodes[0].latency);
 }

@@ -15,6 +15,7 @@
 #include "infer/map.h"
 #include "infer/operation.h"
 #include "infer/path.h"
+#include "infer/pattern-private.h"
 #include "infer/places.h"
 
 G_DEFINE_QUARK(wp - infer - error - quark, wp_infer_error)
@@ -35,11 +36,7 @@ static const char *const health_checks[] = {
 /* What a pattern needs only while it is made. */
 typedef struct {
 	WpPattern pattern;
-	guint32 *n_probable; /* by node: instances whose link has a probability */
-	guint32 *n_waits;    /* by node: instances that wait */
-	guint64 n_judged;    /* instances of which it is known how sure their path is */
-	guint64 n_linked;    /* ... and all their links */
-	guint32 example;     /* root of an instance without holes */
+	guint32 example; /* root of an instance without holes */
 } Draft;
 
 /* One instance of a pattern. */
@@ -56,14 +53,13 @@ typedef struct {
 	const WpLinks *links;
 	WpPaths *paths;
 	guint8 *holes; /* by span: WpHole */
-	guint32 *node_ranks;
-	guint32 *label_ranks;
+	WpPatternRanks ranks;
 	GArray *drafts;    /* Draft */
 	GArray *instances; /* Instance, by root */
 } Builder;
 
-static guint32 *
-rank_nodes(const WpResolved *resolved)
+guint32 *
+wp_pattern_rank_nodes(const WpResolved *resolved)
 {
 	guint32 n = wp_resolved_n_nodes(resolved);
 	guint32 *ranks = g_new0(guint32, n + 1);
@@ -103,7 +99,7 @@ draft_init(Draft *draft, const Builder *builder, const GArray *steps)
 	WpPattern *pattern = &draft->pattern;
 	guint32 n = steps->len;
 
-	*draft = (Draft){ .n_probable = g_new0(guint32, n), .n_waits = g_new0(guint32, n) };
+	*draft = (Draft){ 0 };
 	pattern->n_nodes = n;
 	pattern->nodes = g_new0(WpPatternNode, n);
 	for (guint32 i = 0; i < n; i++) {
@@ -155,9 +151,9 @@ draft_add(Draft *draft, const Builder *builder, guint32 place, guint32 number, c
 	node->bytes_return += record_bytes(builder, span->return_record);
 	if (probability >= 0) {
 		node->probability += (double)probability;
-		draft->n_probable[place]++;
+		node->n_probable++;
 	}
-	draft->n_waits[place] += (span->marks & WP_MARK_WAIT) != 0;
+	node->n_waits += (span->marks & WP_MARK_WAIT) != 0;
 }
 
 /* Adds how sure the path of an instance is, and its links. */
@@ -170,7 +166,7 @@ draft_add_odds(Draft *draft, const Builder *builder, const GArray *steps)
 
 	if (links->path_odds && links->path_odds[root] >= 0) {
 		draft->pattern.path_odds += (double)links->path_odds[root];
-		draft->n_judged++;
+		draft->pattern.n_judged++;
 	}
 	for (guint32 i = 1; i < steps->len; i++) {
 		guint32 span = g_array_index(steps, WpPathStep, i).span;
@@ -179,7 +175,7 @@ draft_add_odds(Draft *draft, const Builder *builder, const GArray *steps)
 		product *= (double)links->links[span].probability;
 	}
 	draft->pattern.links_odds += product;
-	draft->n_linked++;
+	draft->pattern.n_linked++;
 }
 
 /* Adds a path; PLACES: of each of its STEPS in the pattern, NULL: the same. */
@@ -336,45 +332,64 @@ is_health_check(const char *label)
 	return FALSE;
 }
 
+void
+wp_pattern_judge(WpPattern *pattern, WpNodes *nodes)
+{
+	WpPatternNode *root = &pattern->nodes[0];
+
+	for (guint32 i = 0; i < pattern->n_nodes; i++)
+		pattern->nodes[i].waits =
+			pattern->nodes[i].n_waits * 2 > pattern->count - pattern->nodes[i].n_lost;
+	pattern->is_uncertain =
+		pattern->has_hole || (pattern->n_judged && pattern->path_odds < CERTAIN_ENOUGH);
+	pattern->total_ns = wp_delay_sum_ns(root->latency);
+	pattern->is_background = root->waits || is_health_check(wp_nodes_text(nodes, root->label));
+}
+
+/* Sums become means. */
 static void
 draft_finish(Draft *draft, const Builder *builder)
 {
-	WpNodes *nodes = wp_trace_nodes(wp_resolved_trace(builder->resolved));
 	WpPattern *pattern = &draft->pattern;
-	WpPatternNode *root = &pattern->nodes[0];
 
 	for (guint32 i = 0; i < pattern->n_nodes; i++) {
 		WpPatternNode *node = &pattern->nodes[i];
-		node->waits = (guint64)draft->n_waits[i] * 2 > pattern->count - node->n_lost;
 		node->probability =
-			draft->n_probable[i] ? node->probability / draft->n_probable[i] : -1;
+			node->n_probable ? node->probability / (double)node->n_probable : -1;
 	}
-	pattern->path_odds = draft->n_judged ? pattern->path_odds / (double)draft->n_judged : -1;
-	pattern->links_odds = draft->n_linked ? pattern->links_odds / (double)draft->n_linked : -1;
-	pattern->is_uncertain =
-		pattern->has_hole || (draft->n_judged && pattern->path_odds < CERTAIN_ENOUGH);
-	pattern->total_ns = wp_delay_sum_ns(root->latency);
-	pattern->is_background = root->waits || is_health_check(wp_nodes_text(nodes, root->label));
-	g_clear_pointer(&draft->n_probable, g_free);
-	g_clear_pointer(&draft->n_waits, g_free);
+	pattern->path_odds =
+		pattern->n_judged ? pattern->path_odds / (double)pattern->n_judged : -1;
+	pattern->links_odds =
+		pattern->n_linked ? pattern->links_odds / (double)pattern->n_linked : -1;
+	wp_pattern_judge(pattern, wp_trace_nodes(wp_resolved_trace(builder->resolved)));
 }
 
 /* Order of two different patterns by their trees: client, then nodes in pre-order. */
 static int
-compare_trees(const WpPattern *left, const WpPattern *right, const Builder *builder)
+compare_trees(const WpPattern *left, const WpPattern *right, const WpPatternRanks *ranks)
 {
 	guint32 n = MIN(left->n_nodes, right->n_nodes);
-	int order = wp_path_compare(builder->node_ranks, left->client, right->client);
+	int order = wp_path_compare(ranks->nodes, left->client, right->client);
 
 	for (guint32 i = 0; order == 0 && i < n; i++) {
 		const WpPatternNode *a = &left->nodes[i], *b = &right->nodes[i];
 		order = a->depth < b->depth ? 1 : a->depth > b->depth ? -1 : 0;
 		if (order == 0)
-			order = wp_path_compare(builder->node_ranks, a->node, b->node);
+			order = wp_path_compare(ranks->nodes, a->node, b->node);
 		if (order == 0)
-			order = wp_path_compare(builder->label_ranks, a->label, b->label);
+			order = wp_path_compare(ranks->labels, a->label, b->label);
 	}
 	return order ? order : (left->n_nodes > right->n_nodes) - (left->n_nodes < right->n_nodes);
+}
+
+int
+wp_pattern_compare(const WpPattern *left, const WpPattern *right, const WpPatternRanks *ranks)
+{
+	if (left->total_ns != right->total_ns)
+		return left->total_ns > right->total_ns ? -1 : 1;
+	if (left->count != right->count)
+		return left->count > right->count ? -1 : 1;
+	return compare_trees(left, right, ranks);
 }
 
 static int
@@ -382,14 +397,10 @@ compare_drafts(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const Builder *builder = data;
 	guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
-	const WpPattern *left = &g_array_index(builder->drafts, Draft, i).pattern;
-	const WpPattern *right = &g_array_index(builder->drafts, Draft, j).pattern;
 
-	if (left->total_ns != right->total_ns)
-		return left->total_ns > right->total_ns ? -1 : 1;
-	if (left->count != right->count)
-		return left->count > right->count ? -1 : 1;
-	return compare_trees(left, right, builder);
+	return wp_pattern_compare(&g_array_index(builder->drafts, Draft, i).pattern,
+				  &g_array_index(builder->drafts, Draft, j).pattern,
+				  &builder->ranks);
 }
 
 static int
@@ -406,7 +417,7 @@ compare_instances(const void *a, const void *b)
 
 /* Sets the exemplars of a pattern from its instances, fastest first. */
 static void
-set_exemplars(WpPattern *pattern, const Instance *instances)
+set_exemplars(const Builder *builder, WpPattern *pattern, const Instance *instances)
 {
 	static const double quantiles[WP_PATTERN_N_EXEMPLARS] = { 0.5, 0.95, 0.99, 1 };
 
@@ -414,8 +425,12 @@ set_exemplars(WpPattern *pattern, const Instance *instances)
 	pattern->exemplars = g_new(WpExemplar, WP_PATTERN_N_EXEMPLARS);
 	for (guint i = 0; i < WP_PATTERN_N_EXEMPLARS; i++) {
 		guint64 rank = (guint64)ceil(quantiles[i] * (double)pattern->count);
+		const Instance *instance = &instances[MAX(rank, 1) - 1];
+		const WpSpan *span = &builder->spans[instance->span];
+		const WpRecord *call = &builder->records[span->call_record];
 		pattern->exemplars[i] =
-			(WpExemplar){ quantiles[i], instances[MAX(rank, 1) - 1].span };
+			(WpExemplar){ quantiles[i], span->call_ns, instance->latency_ns,
+				      call->id,     call->packet,  call->tap };
 	}
 }
 
@@ -442,7 +457,7 @@ finish_patterns(Builder *builder, WpPatternSet *set)
 	for (guint32 i = 0; i < n; i++) {
 		WpPattern *pattern = &set->patterns[i];
 		*pattern = g_array_index(builder->drafts, Draft, order[i]).pattern;
-		set_exemplars(pattern,
+		set_exemplars(builder, pattern,
 			      &g_array_index(builder->instances, Instance, first[order[i]]));
 		if (!pattern->is_background)
 			set->total_ns += pattern->total_ns;
@@ -475,8 +490,8 @@ count_unlinked(WpPatternSet *set, const Builder *builder)
 	}
 }
 
-static double
-mean_parallelism(const WpLinks *links)
+static void
+count_candidates(WpPatternSet *set, const WpLinks *links)
 {
 	guint64 sum = 0, n = 0;
 
@@ -484,7 +499,8 @@ mean_parallelism(const WpLinks *links)
 		sum += links->links[i].n_candidates;
 		n += links->links[i].n_candidates > 0;
 	}
-	return n ? (double)sum / (double)n : 0;
+	set->n_with_candidates = n;
+	set->parallelism = n ? (double)sum / (double)n : 0;
 }
 
 WpPatternSet *
@@ -497,42 +513,47 @@ wp_patterns_new(const WpResolved *resolved, const WpLinks *links)
 		.spans = spans->spans,
 		.records = wp_trace_records(wp_resolved_trace(resolved)),
 		.links = links,
-		.node_ranks = rank_nodes(resolved),
-		.label_ranks = rank_labels(resolved),
+		.ranks = { wp_pattern_rank_nodes(resolved), rank_labels(resolved) },
 		.drafts = g_array_new(FALSE, FALSE, sizeof(Draft)),
 		.instances = g_array_new(FALSE, FALSE, sizeof(Instance)),
 	};
 
-	builder.paths = wp_paths_new(spans, links, builder.node_ranks, builder.label_ranks);
+	builder.paths = wp_paths_new(spans, links, builder.ranks.nodes, builder.ranks.labels);
 	g_autoptr(WpMissing) missing = wp_missing_new(resolved);
 	builder.holes = wp_holes_find(spans, builder.paths, missing);
 	set->lost_share = missing->all.share;
 	gather_paths(&builder, set);
 	finish_patterns(&builder, set);
-	wp_operations_gather(set, builder.node_ranks, builder.label_ranks);
-	wp_places_gather(set, spans, links, builder.paths, builder.node_ranks, builder.label_ranks);
+	wp_operations_gather(set, builder.ranks.nodes, builder.ranks.labels);
+	wp_places_gather(set, spans, links, builder.paths, builder.ranks.nodes,
+			 builder.ranks.labels);
 	set->n_roots = builder.paths->n_roots;
-	set->parallelism = mean_parallelism(links);
+	count_candidates(set, links);
 	count_unlinked(set, &builder);
 
 	wp_paths_free(builder.paths);
 	g_free(builder.holes);
 	g_array_unref(builder.drafts);
 	g_array_unref(builder.instances);
-	g_free(builder.node_ranks);
-	g_free(builder.label_ranks);
+	g_free(builder.ranks.nodes);
+	g_free(builder.ranks.labels);
 	return set;
 }
 
-static void
-clear_pattern(WpPattern *pattern)
+void
+wp_pattern_node_clear(WpPatternNode *node)
 {
-	for (guint32 i = 0; i < pattern->n_nodes; i++) {
-		wp_delay_free(pattern->nodes[i].latency);
-		wp_delay_free(pattern->nodes[i].self_time);
-		wp_delay_free(pattern->nodes[i].call_delay);
-		wp_delay_free(pattern->nodes[i].server_time);
-	}
+	wp_delay_free(node->latency);
+	wp_delay_free(node->self_time);
+	wp_delay_free(node->call_delay);
+	wp_delay_free(node->server_time);
+}
+
+void
+wp_pattern_clear(WpPattern *pattern)
+{
+	for (guint32 i = 0; i < pattern->n_nodes; i++)
+		wp_pattern_node_clear(&pattern->nodes[i]);
 	g_free(pattern->nodes);
 	g_free(pattern->exemplars);
 }
@@ -543,7 +564,7 @@ wp_patterns_free(WpPatternSet *patterns)
 	if (!patterns)
 		return;
 	for (guint32 i = 0; i < patterns->n_patterns; i++)
-		clear_pattern(&patterns->patterns[i]);
+		wp_pattern_clear(&patterns->patterns[i]);
 	for (guint32 i = 0; i < patterns->n_operations; i++) {
 		wp_delay_free(patterns->operations[i].latency);
 		g_free(patterns->operations[i].nodes);

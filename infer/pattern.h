@@ -46,6 +46,8 @@ typedef struct {
 	guint64 bytes_call; /* sum over instances, unknown sizes as 0 */
 	guint64 bytes_return;
 	double probability; /* mean probability of the link to its parent; negative = none */
+	guint64 n_probable; /* instances whose link has one */
+	guint64 n_waits;    /* instances that wait by design */
 	gboolean waits;     /* most instances wait by design: never ranked as slow */
 	WpDelay *
 		latency; /* of instances with a return: there are others where an engine links them */
@@ -57,7 +59,11 @@ typedef struct {
 /* One instance kept as an example. */
 typedef struct {
 	double quantile; /* of the root's latency, by nearest rank; 1 = slowest */
-	guint32 span;    /* root span */
+	gint64 begin_ns; /* of the root call */
+	gint64 latency_ns;
+	guint64 id;     /* of the root call, as in its record */
+	guint64 packet; /* likewise; 0 = unknown */
+	guint8 tap;
 } WpExemplar;
 
 #define WP_PATTERN_N_EXEMPLARS 4
@@ -74,9 +80,18 @@ typedef struct {
 	 */
 	double path_odds;
 	double links_odds;
-	double total_ns;        /* sum of the root's latency */
-	guint32 operation;      /* index of its root operation */
-	guint32 n_exemplars;    /* WP_PATTERN_N_EXEMPLARS; the same span may stand for several */
+	guint64 n_judged;  /* instances of which the first is known */
+	guint64 n_linked;  /* ... the second */
+	double total_ns;   /* sum of the root's latency */
+	guint32 operation; /* index of its root operation */
+	/*
+	 * Of a long input (pattern-sum.h): not 0 = so many rare patterns of an operation together, of which
+	 * only the root is known, and how many calls and messages were below it.
+	 */
+	guint64 n_rest;
+	guint64 n_rest_calls;
+	guint64 n_rest_messages;
+	guint32 n_exemplars;    /* WP_PATTERN_N_EXEMPLARS; the same one may stand for several */
 	WpExemplar *exemplars;  /* p50, p95, p99, slowest */
 	gboolean is_background; /* waits by design, health checks: shown apart, not ranked */
 	gboolean
@@ -102,6 +117,8 @@ typedef struct {
 	double latency_ns; /* mean */
 	double delay_ns;   /* mean: call into the parent to this call */
 	double self_ns;    /* sum */
+	double timed;      /* calls with a return, of which latency_ns is the mean */
+	double waiting;    /* calls that wait by design */
 } WpPlace;
 
 /* Time of one node inside a root operation, over all its places. */
@@ -149,7 +166,8 @@ typedef struct {
 	guint64 n_holed;        /* requests that lack a call by loss, in patterns that have it */
 	guint64 n_estimated; /* calls whose self time is an estimate, as something below is missing */
 	double total_ns;     /* of all patterns that are not background */
-	double parallelism; /* mean number of candidate parents of the calls that have any */
+	double parallelism;        /* mean number of candidate parents of the calls that have any */
+	guint64 n_with_candidates; /* ... these */
 } WpPatternSet;
 
 /* (transfer full) RESOLVED must outlive the set (names). */

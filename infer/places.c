@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 #include "infer/map.h"
+#include "infer/path.h"
+#include "infer/pattern-sum.h"
 
 /* Smaller weights are not followed, nor more places of one span. */
 #define MIN_WEIGHT 0.001
@@ -23,10 +25,8 @@ typedef struct {
 } Share;
 
 typedef struct {
-	WpPlace place;
+	WpPlace place; /* with sums for means */
 	guint32 operation;
-	double timed; /* weight of calls with a return */
-	double waiting;
 } Draft;
 
 typedef struct {
@@ -177,8 +177,8 @@ add_span(Builder *builder, guint32 number)
 		place->latency_ns += share->weight * latency;
 		place->self_ns += share->weight * self;
 		place->delay_ns += share->weight * share->delay_ns;
-		draft->timed += is_timed ? share->weight : 0;
-		draft->waiting += span->marks & WP_MARK_WAIT ? share->weight : 0;
+		place->timed += is_timed ? share->weight : 0;
+		place->waiting += span->marks & WP_MARK_WAIT ? share->weight : 0;
 	}
 }
 
@@ -244,8 +244,8 @@ put_tree(const Builder *builder, guint32 root, const guint32 *order, const guint
 		const Draft *draft = &g_array_index(builder->drafts, Draft, number);
 		WpPlace place = draft->place;
 		place.parent = (guint32)(step >> 32);
-		place.waits = draft->waiting * 2 > place.calls;
-		place.latency_ns = draft->timed > 0 ? place.latency_ns / draft->timed : 0;
+		place.waits = place.waiting * 2 > place.calls;
+		place.latency_ns = place.timed > 0 ? place.latency_ns / place.timed : 0;
 		place.delay_ns /= place.calls;
 		g_array_append_val(places, place);
 		for (guint32 k = child_at[number + 1]; k-- > child_at[number];) {
@@ -358,4 +358,142 @@ wp_places_gather(WpPatternSet *set, const WpSpans *spans, const WpLinks *links,
 	finish(&builder);
 	g_free(builder.first);
 	g_free(builder.n_shares);
+}
+
+/* --- sums --- */
+
+struct WpPlaceSum {
+	GArray *drafts; /* Draft; operation is the number of the root. Parents come first. */
+	WpMap *types;   /* (node, label) -> number */
+	WpMap *places;  /* (place, type) -> draft */
+	guint64 n_folded;
+};
+
+WpPlaceSum *
+wp_place_sum_new(void)
+{
+	WpPlaceSum *sum = g_new0(WpPlaceSum, 1);
+
+	sum->drafts = g_array_new(FALSE, FALSE, sizeof(Draft));
+	sum->types = wp_map_new();
+	sum->places = wp_map_new();
+	return sum;
+}
+
+void
+wp_place_sum_free(WpPlaceSum *sum)
+{
+	if (!sum)
+		return;
+	g_array_unref(sum->drafts);
+	wp_map_free(sum->types);
+	wp_map_free(sum->places);
+	g_free(sum);
+}
+
+/* Adds DRAFT, whose parent is PARENT here; returns its number, or G_MAXUINT32 where there is no room. */
+static guint32
+sum_draft(WpPlaceSum *sum, const Draft *draft, guint32 parent)
+{
+	const WpPlace *from = &draft->place;
+	guint32 type = wp_map_number(sum->types, wp_map_key(from->node, from->label));
+	guint64 key =
+		wp_map_key(parent == G_MAXUINT32 ? G_MAXUINT32 - draft->operation : parent, type);
+	guint32 number = wp_map_find(sum->places, key);
+
+	if (number == WP_MAP_NONE) {
+		if (parent != G_MAXUINT32 && sum->drafts->len >= WP_PATTERN_SUM_MAX_PLACES) {
+			sum->n_folded++;
+			return G_MAXUINT32;
+		}
+		number = sum->drafts->len;
+		*wp_map_at(sum->places, key, number) = number;
+		g_array_append_val(sum->drafts, *draft);
+		g_array_index(sum->drafts, Draft, number).place.parent = parent;
+		return number;
+	}
+	WpPlace *to = &g_array_index(sum->drafts, Draft, number).place;
+	to->calls += from->calls;
+	to->messages += from->messages;
+	to->errors += from->errors;
+	to->latency_ns += from->latency_ns;
+	to->delay_ns += from->delay_ns;
+	to->self_ns += from->self_ns;
+	to->timed += from->timed;
+	to->waiting += from->waiting;
+	return number;
+}
+
+void
+wp_place_sum_add(WpPlaceSum *sum, guint32 root, const WpOperation *operation)
+{
+	g_autofree guint32 *numbers = g_new(guint32, (gsize)operation->n_places + 1);
+
+	for (guint32 i = 0; i < operation->n_places; i++) {
+		Draft draft = { .place = operation->places[i], .operation = i ? 0 : root };
+		guint32 parent = i ? numbers[draft.place.parent] : G_MAXUINT32;
+		draft.place.latency_ns *= draft.place.timed;
+		draft.place.delay_ns *= draft.place.calls;
+		numbers[i] =
+			i && parent == G_MAXUINT32 ? G_MAXUINT32 : sum_draft(sum, &draft, parent);
+	}
+}
+
+void
+wp_place_sum_move(WpPlaceSum *sum, const guint32 *roots, const WpResolved *resolved)
+{
+	g_autoptr(GArray) old = g_steal_pointer(&sum->drafts);
+	g_autofree guint32 *numbers = g_new(guint32, (gsize)old->len + 1);
+
+	wp_map_free(sum->types);
+	wp_map_free(sum->places);
+	sum->types = wp_map_new();
+	sum->places = wp_map_new();
+	sum->drafts = g_array_new(FALSE, FALSE, sizeof(Draft));
+	for (guint32 i = 0; i < old->len; i++) {
+		Draft draft = g_array_index(old, Draft, i);
+		gboolean is_root = draft.place.parent == G_MAXUINT32;
+		draft.place.node = wp_resolved_callee_now(resolved, draft.place.node);
+		draft.operation = is_root ? roots[draft.operation] : 0;
+		numbers[i] =
+			sum_draft(sum, &draft, is_root ? G_MAXUINT32 : numbers[draft.place.parent]);
+	}
+}
+
+void
+wp_place_sum_finish(const WpPlaceSum *sum, WpPatternSet *set, const guint32 *operations,
+		    const guint32 *node_ranks, const guint32 *label_ranks)
+{
+	g_autoptr(GArray) drafts = g_array_copy(sum->drafts);
+	Builder builder = {
+		.set = set, .node_ranks = node_ranks, .label_ranks = label_ranks, .drafts = drafts
+	};
+
+	for (guint32 i = 0; i < drafts->len; i++) {
+		Draft *draft = &g_array_index(drafts, Draft, i);
+		if (draft->place.parent == G_MAXUINT32)
+			draft->operation = operations[draft->operation];
+	}
+	finish(&builder);
+}
+
+GArray *
+wp_place_sum_labels(const WpPlaceSum *sum, const WpNodes *nodes)
+{
+	GArray *names = g_array_new(FALSE, FALSE, sizeof(WpRankedText));
+	g_autoptr(WpMap) seen = wp_map_new();
+
+	for (guint32 i = 0; i < sum->drafts->len; i++) {
+		guint32 label = g_array_index(sum->drafts, Draft, i).place.label;
+		WpRankedText name = { wp_nodes_text(nodes, label), label };
+		if (wp_map_number(seen, label) == names->len)
+			g_array_append_val(names, name);
+	}
+	return names;
+}
+
+guint64
+wp_place_sum_n_folded(const WpPlaceSum *sum)
+{
+	return sum->n_folded;
 }

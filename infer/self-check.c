@@ -196,3 +196,12 @@ wp_self_check(const WpResolved *resolved, const WpLinks *links, const WpResolveO
 	compare(&draw, drawn, again, out_check);
 	return TRUE;
 }
+
+void
+wp_self_check_add(WpSelfCheck *check, const WpSelfCheck *other)
+{
+	check->n_links += other->n_links;
+	check->n_links_right += other->n_links_right;
+	check->n_requests += other->n_requests;
+	check->n_requests_right += other->n_requests_right;
+}

@@ -30,4 +30,7 @@ gboolean wp_self_check(const WpResolved *resolved, const WpLinks *links,
 		       const WpResolveOptions *resolve, const WpEngine *engine, const void *options,
 		       WpStopFunc stop, WpSelfCheck *out_check, GError **error);
 
+/* Adds OTHER to CHECK. */
+void wp_self_check_add(WpSelfCheck *check, const WpSelfCheck *other);
+
 #endif

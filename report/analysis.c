@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "infer/evidence.h"
+#include "infer/pattern-sum.h"
 #include "report/error.h"
 #include "report/interrupt.h"
 
@@ -48,7 +49,21 @@ static const WpOption selection_table[] = {
 	{ .name = NULL },
 };
 
+/*
+ * Enough to learn from; at ten requests in flight some 400 MB.
+ */
+#define DEFAULT_WINDOW 200000
+
 static const WpOption node_table[] = {
+	{ .name = "window",
+	  .kind = WP_OPT_INT,
+	  AT(window),
+	  .argument = "CALLS",
+	  .minimum = 0,
+	  .maximum = 100e6,
+	  .help = "calls inferred at a time (200000): bounds the memory, whatever\nthe length of "
+		  "the input; "
+		  "0: all at once" },
 	{ .name = "names",
 	  .kind = WP_OPT_TEXT,
 	  AT(resolve.names_file),
@@ -166,6 +181,7 @@ wp_analysis_declare(WpOptions *parser, WpAnalysisOptions *options, gboolean sele
 {
 	options->parser = parser;
 	wp_resolve_options_init(&options->resolve);
+	options->window = DEFAULT_WINDOW;
 	options->engine_options = g_ptr_array_new_with_free_func(g_free);
 	options->engine_tables = g_ptr_array_new_with_free_func(g_free);
 	options->engine_names = g_ptr_array_new();
@@ -255,19 +271,27 @@ wp_analysis_add_inputs(const WpAnalysisOptions *options, WpOverwrite *files)
 }
 
 static gboolean
-select_spans(WpAnalysis *analysis, const WpAnalysisOptions *options, GError **error)
+select_spans(WpAnalysis *analysis, const WpAnalysisOptions *options, gboolean *out_found,
+	     GError **error)
 {
 	g_autoptr(WpWhere) where = NULL;
-	if (!options->where && !options->root)
+	if (!options->where && !options->root && !analysis->answer)
 		return TRUE;
 	if (options->where) {
 		where = wp_where_new(options->where, error);
 		if (!where)
 			return FALSE;
 	}
+	const WpSelectionWish wish = { options->root, where,
+				       analysis->answer ? analysis->answer->takes : NULL };
 	analysis->selection =
-		wp_selection_new(analysis->resolved, analysis->links, options->root, where, error);
-	return analysis->selection != NULL;
+		wp_selection_new(analysis->resolved, analysis->links, &wish, out_found, error);
+	if (!analysis->selection)
+		return FALSE;
+	analysis->n_inferred += analysis->links->n;
+	for (guint32 i = 0; i < analysis->links->n; i++)
+		analysis->n_selected += analysis->selection->keep[i];
+	return TRUE;
 }
 
 static WpResolveOptions
@@ -289,29 +313,55 @@ wp_analysis_self_check(const WpAnalysis *analysis, const WpAnalysisOptions *opti
 			     out_check, error);
 }
 
-static WpAnalysis *
-analyse(const WpTrace *trace, const WpAnalysisOptions *options, gboolean want_patterns,
+static gboolean
+infer(WpAnalysis *analysis, const WpAnalysisOptions *options, WpStopFunc stop, GError **error)
+{
+	if (!analysis->engine)
+		analysis->engine = options->engine ? wp_engines[options->engine - 1]
+						   : wp_engine_auto(analysis->resolved);
+	analysis->links = analysis->engine->run(
+		analysis->resolved, engine_options(options, analysis->engine), stop, error);
+	return analysis->links != NULL;
+}
+
+static void
+count(WpAnalysis *analysis, const WpPatternSet *set)
+{
+	double lost = wp_view_loss_share(wp_trace_counters(analysis->trace));
+	wp_tally_add(&analysis->tally, analysis->resolved, wp_analysis_links(analysis),
+		     analysis->selection ? analysis->selection->keep : NULL,
+		     MAX(set->lost_share, lost));
+}
+
+/* The whole, from ANALYSIS->trace. */
+static gboolean
+analyse(WpAnalysis *analysis, const WpAnalysisOptions *options, gboolean want_patterns,
 	WpLoadOutcome *outcome, GError **error)
 {
-	g_autoptr(WpAnalysis) analysis = g_new0(WpAnalysis, 1);
 	WpResolveOptions resolve = resolve_options(options);
 
-	analysis->trace = trace;
-	analysis->resolved = wp_resolve(trace, &resolve, error);
+	analysis->resolved = wp_resolve(analysis->trace, &resolve, error);
 	if (!analysis->resolved)
-		return NULL;
-	analysis->engine = options->engine ? wp_engines[options->engine - 1]
-					   : wp_engine_auto(analysis->resolved);
-	analysis->links =
-		analysis->engine->run(analysis->resolved, engine_options(options, analysis->engine),
-				      outcome->is_stopped ? NULL : wp_interrupt_came, error);
+		return FALSE;
+	if (!infer(analysis, options, outcome->is_stopped ? NULL : wp_interrupt_came, error))
+		return FALSE;
 	outcome->is_inference_stopped = wp_interrupt_came() && !outcome->is_stopped;
-	if (!analysis->links || !select_spans(analysis, options, error))
-		return NULL;
-	if (want_patterns)
+	if (!select_spans(analysis, options, NULL, error))
+		return FALSE;
+	if (want_patterns) {
 		analysis->patterns =
 			wp_patterns_new(analysis->resolved, wp_analysis_links(analysis));
-	return g_steal_pointer(&analysis);
+		count(analysis, analysis->patterns);
+	}
+	return TRUE;
+}
+
+static WpAnalysis *
+analysis_new(void)
+{
+	WpAnalysis *analysis = g_new0(WpAnalysis, 1);
+	wp_tally_init(&analysis->tally);
+	return analysis;
 }
 
 WpAnalysis *
@@ -320,10 +370,145 @@ wp_analysis_new(const WpTrace *trace, const WpAnalysisOptions *options, gboolean
 {
 	if (progress)
 		wp_progress_stage(progress, "inferring");
-	WpAnalysis *analysis = analyse(trace, options, want_patterns, outcome, error);
+	g_autoptr(WpAnalysis) analysis = analysis_new();
+	analysis->trace = trace;
+	gboolean is_done = analyse(analysis, options, want_patterns, outcome, error);
 	if (progress)
 		wp_progress_clear(progress);
-	return analysis;
+	return is_done ? g_steal_pointer(&analysis) : NULL;
+}
+
+/* --- in parts --- */
+
+typedef struct {
+	const WpAnalysisOptions *options;
+	gboolean want_patterns;
+	WpAnalysisFunc func;
+	gpointer data;
+	WpProgress *progress; /* or NULL */
+	WpLoadOutcome *outcome;
+	gboolean has_stopped; /* Ctrl-C during inference */
+	gboolean has_root;    /* a call was found that --root means */
+	WpPatternSum *sum;
+	WpAnalysis *analysis;
+} Run;
+
+static void
+run_clear(Run *run)
+{
+	wp_pattern_sum_free(run->sum);
+	wp_analysis_free(run->analysis);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
+
+/* The nodes of a part; what was counted before follows those that have become others. */
+static gboolean
+resolve_part(Run *run, const WpTrace *trace, GError **error)
+{
+	WpAnalysis *analysis = run->analysis;
+	analysis->trace = trace;
+	if (!analysis->resolved) {
+		WpResolveOptions resolve = resolve_options(run->options);
+		analysis->resolved = wp_resolve(trace, &resolve, error);
+		return analysis->resolved != NULL;
+	}
+	if (wp_resolved_next(analysis->resolved, trace)) {
+		wp_pattern_sum_move(run->sum, analysis->resolved);
+		wp_tally_move(&analysis->tally, analysis->resolved);
+	}
+	return TRUE;
+}
+
+static gboolean
+finish_part(Run *run, GError **error)
+{
+	WpAnalysis *analysis = run->analysis;
+	if (run->want_patterns) {
+		g_autoptr(WpPatternSet) set =
+			wp_patterns_new(analysis->resolved, wp_analysis_links(analysis));
+		wp_pattern_sum_add(run->sum, set);
+		count(analysis, set);
+	}
+	if (run->func && !run->func(analysis, run->data, error))
+		return FALSE;
+	g_clear_pointer(&analysis->selection, wp_selection_free);
+	g_clear_pointer(&analysis->links, wp_links_free);
+	analysis->answer = NULL;
+	return TRUE;
+}
+
+/*
+ * Ctrl-C while a part is inferred ends that early; one that came while records were read does not: those are
+ * still to be reported.
+ */
+static gboolean
+take_part(Run *run, WpWindows *windows, const WpTrace *trace, gboolean is_last, GError **error)
+{
+	WpAnalysis *analysis = run->analysis;
+	gboolean was_stopped = wp_interrupt_came();
+	if (!resolve_part(run, trace, error) ||
+	    !infer(analysis, run->options, was_stopped ? NULL : wp_interrupt_came, error))
+		return FALSE;
+	run->has_stopped |= wp_interrupt_came() && !was_stopped;
+	analysis->answer =
+		wp_windows_answer(windows, wp_resolved_spans(analysis->resolved), analysis->links);
+	gboolean must_find = is_last && !run->has_root;
+	return select_spans(analysis, run->options, must_find ? NULL : &run->has_root, error) &&
+	       finish_part(run, error);
+}
+
+static gboolean
+take_whole(Run *run, const WpTrace *trace, GError **error)
+{
+	WpAnalysis *analysis = run->analysis;
+	analysis->trace = trace;
+	return analyse(analysis, run->options, run->want_patterns, run->outcome, error) &&
+	       (!run->func || run->func(analysis, run->data, error));
+}
+
+static gboolean
+on_window(WpWindows *windows, const WpTrace *trace, gboolean is_last, gpointer data, GError **error)
+{
+	Run *run = data;
+	if (run->progress)
+		wp_progress_stage(run->progress, "inferring");
+	gboolean is_done = is_last && wp_windows_count(windows) == 1
+				   ? take_whole(run, trace, error)
+				   : take_part(run, windows, trace, is_last, error);
+	if (run->progress)
+		wp_progress_clear(run->progress);
+	return is_done;
+}
+
+WpAnalysis *
+wp_analysis_run(const WpInvocation *invocation, const WpLoadOptions *load,
+		const WpAnalysisOptions *options, gboolean want_patterns, WpAnalysisFunc func,
+		gpointer data, WpLoadOutcome *out_outcome, GError **error)
+{
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	g_auto(Run) run = { .options = options,
+			    .want_patterns = want_patterns,
+			    .func = func,
+			    .data = data,
+			    .progress = invocation->progress,
+			    .outcome = out_outcome,
+			    .sum = wp_pattern_sum_new(),
+			    .analysis = analysis_new() };
+	WpAnalysis *analysis = run.analysis;
+	guint32 calls = options->window ? (guint32)options->window : G_MAXUINT32;
+	WpWindows *windows = analysis->windows = wp_windows_new(nodes, calls, on_window, &run);
+
+	if (!wp_load_stream(invocation, load, nodes, wp_windows_sink(windows), out_outcome,
+			    error) ||
+	    !wp_windows_finish(windows, error))
+		return NULL;
+	out_outcome->is_inference_stopped |= run.has_stopped;
+	if (want_patterns && !analysis->patterns) {
+		analysis->patterns = wp_pattern_sum_finish(run.sum, analysis->resolved);
+		wp_windows_add_folded(windows, wp_pattern_sum_n_folded(run.sum));
+	}
+	return g_steal_pointer(&run.analysis);
 }
 
 WpLinks *
@@ -346,6 +531,8 @@ wp_analysis_free(WpAnalysis *analysis)
 	wp_selection_free(analysis->selection);
 	wp_links_free(analysis->links);
 	wp_resolved_free(analysis->resolved);
+	wp_tally_clear(&analysis->tally);
+	wp_windows_free(analysis->windows);
 	g_free(analysis);
 }
 
@@ -353,8 +540,7 @@ void
 wp_analysis_warn_of_nothing(const WpInvocation *invocation, const WpAnalysis *analysis,
 			    const WpAnalysisOptions *options)
 {
-	gsize n = analysis->links->n;
-	if (options->where && n && !memchr(analysis->selection->keep, 1, n))
+	if (options->where && analysis->n_inferred && !analysis->n_selected)
 		wp_warn(invocation,
 			"no call fulfils --where '%s'; without it, wirepath inspect lists the "
 			"nodes",

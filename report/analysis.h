@@ -1,6 +1,6 @@
 /*
- * WpAnalysis: a trace put through inference: resolve, engine, selection, patterns. Shared by all
- * commands that infer (report, calls, evaluate).
+ * WpAnalysis: records put through inference: resolve, engine, selection, patterns. Shared by all
+ * commands that infer (report, calls, evaluate). A long input is inferred in parts (infer/window.h).
  */
 #ifndef WP_REPORT_ANALYSIS_H
 #define WP_REPORT_ANALYSIS_H
@@ -10,8 +10,10 @@
 #include "infer/engine.h"
 #include "infer/pattern.h"
 #include "infer/self-check.h"
+#include "infer/window.h"
 #include "report/load.h"
 #include "report/select.h"
+#include "report/tally.h"
 #include "report/where.h"
 
 typedef struct {
@@ -19,6 +21,7 @@ typedef struct {
 	int clients;    /* 0 = auto, 1 = keep */
 	int pattern_by; /* 0 = label, 1 = node */
 	int engine;     /* 0 = auto, else number in wp_engines + 1 */
+	gint64 window;  /* calls inferred at a time; 0 = all */
 	const char *root;
 	const char *where;
 
@@ -41,7 +44,19 @@ typedef struct WpAnalysis {
 	WpLinks *links;         /* of all spans, as inferred */
 	WpSelection *selection; /* NULL = everything */
 	WpPatternSet *patterns; /* of the selection; NULL where not asked for */
+	WpTally tally;          /* likewise */
+	guint64 n_inferred; /* where something was selected: from so many spans, context of parts included */
+	guint64 n_selected; /* ... so many */
+
+	/* Of a part; it has no patterns. SELECTION is there, and leaves out what does not stand in it. */
+	const WpWindowAnswer *answer; /* NULL: this is the whole */
+
+	/* Of a whole that came in parts. Then LINKS and SELECTION are NULL, and TRACE is the last part. */
+	WpWindows *windows;
 } WpAnalysis;
+
+/* The calls of a part, in turn; of an input that is no longer than a window, the whole. */
+typedef gboolean (*WpAnalysisFunc)(const WpAnalysis *part, gpointer data, GError **error);
 
 /*
  * Infers. TRACE is borrowed and must outlive the analysis. Patterns only with WANT_PATTERNS. PROGRESS
@@ -51,6 +66,16 @@ typedef struct WpAnalysis {
  */
 WpAnalysis *wp_analysis_new(const WpTrace *trace, const WpAnalysisOptions *options,
 			    gboolean want_patterns, WpProgress *progress, WpLoadOutcome *outcome,
+			    GError **error);
+
+/*
+ * (transfer full) Loads and infers in parts of OPTIONS->window calls, each of which is shown to FUNC (may be
+ * NULL); in memory for one of them. What it returns has everything but single calls: see WpAnalysis. After
+ * Ctrl-C it is of what was read until then.
+ */
+WpAnalysis *wp_analysis_run(const WpInvocation *invocation, const WpLoadOptions *load,
+			    const WpAnalysisOptions *options, gboolean want_patterns,
+			    WpAnalysisFunc func, gpointer data, WpLoadOutcome *out_outcome,
 			    GError **error);
 void wp_analysis_free(WpAnalysis *analysis);
 

@@ -33,7 +33,19 @@ typedef struct {
 
 typedef void (*EscapeFunc)(GString *out, const char *text);
 
+/* A row that waits for others that belong before it. */
 typedef struct {
+	gint64 call_ns;
+	guint64 place; /* of its call in the order of the trace */
+	char *text;
+	gsize length;
+} Waiting;
+
+struct WpCallRows {
+	WpCallsFormat format;
+	gboolean has_begun;
+
+	/* The present part. */
 	const WpAnalysis *analysis;
 	const WpNodes *nodes;
 	const WpSpans *spans;
@@ -42,14 +54,19 @@ typedef struct {
 	EscapeFunc escape;
 	gboolean ids_unique;
 	guint32 *order;  /* spans in the order of rows */
-	guint32 *places; /* of each span in that order */
+	guint64 *places; /* of each span in that order */
 	guint32 n;
+
+	/* All parts. */
+	GArray *waiting; /* Waiting, by call_ns and place */
 	Address *addresses;
 	GPtrArray *strings; /* escaped, by number of the string */
 	GPtrArray *names;   /* escaped, by node */
 	GString *row;
 	WpOut *out;
-} Rows;
+};
+
+typedef WpCallRows Rows;
 
 static int
 compare_u64(const void *a, const void *b)
@@ -100,7 +117,7 @@ make_order(Rows *rows)
 	const WpSpan *spans = rows->spans->spans;
 	guint32 n = rows->n;
 	rows->order = g_new(guint32, MAX(n, 1));
-	rows->places = g_new(guint32, MAX(n, 1));
+	rows->places = g_new(guint64, MAX(n, 1));
 	for (guint32 i = 0; i < n; i++)
 		rows->order[i] = i;
 	for (guint32 i = 0, end; i < n; i = end) {
@@ -110,37 +127,70 @@ make_order(Rows *rows)
 			g_qsort_with_data(rows->order + i, (gint)(end - i), sizeof *rows->order,
 					  compare_rows, rows);
 	}
+	const WpWindowAnswer *answer = rows->analysis->answer;
 	for (guint32 i = 0; i < n; i++)
-		rows->places[rows->order[i]] = i;
+		rows->places[rows->order[i]] = answer ? answer->numbers[i] : i;
 }
 
 static void
-rows_init(Rows *rows, const WpAnalysis *analysis, WpCallsFormat format, WpOut *out)
+begin_part(Rows *rows, const WpAnalysis *analysis)
 {
-	*rows = (Rows){ .analysis = analysis, .out = out };
+	rows->analysis = analysis;
 	rows->nodes = wp_trace_nodes(analysis->trace);
 	rows->spans = wp_resolved_spans(analysis->resolved);
 	rows->records = wp_trace_records(analysis->trace);
 	rows->links = wp_analysis_links(analysis);
-	rows->escape = format == WP_CALLS_CSV ? wp_escape_csv_to : wp_escape_json_to;
 	rows->n = rows->spans->n;
-	rows->ids_unique = has_unique_ids(rows->spans);
-	rows->addresses = g_new0(Address, N_ADDRESSES);
-	rows->strings = g_ptr_array_new_with_free_func(g_free);
-	rows->names = g_ptr_array_new_with_free_func(g_free);
-	rows->row = g_string_sized_new(512);
+	if (!rows->has_begun) {
+		rows->ids_unique = has_unique_ids(rows->spans);
+		if (rows->format == WP_CALLS_CSV)
+			wp_out_text(rows->out, CSV_HEADER);
+	}
+	rows->has_begun = TRUE;
 	make_order(rows);
 }
 
 static void
-rows_clear(Rows *rows)
+end_part(Rows *rows)
 {
-	g_free(rows->order);
-	g_free(rows->places);
+	g_clear_pointer(&rows->order, g_free);
+	g_clear_pointer(&rows->places, g_free);
+}
+
+static void
+clear_waiting(gpointer data)
+{
+	g_free(((Waiting *)data)->text);
+}
+
+WpCallRows *
+wp_call_rows_new(WpCallsFormat format, WpOut *out)
+{
+	WpCallRows *rows = g_new0(WpCallRows, 1);
+	rows->format = format;
+	rows->out = out;
+	rows->escape = format == WP_CALLS_CSV ? wp_escape_csv_to : wp_escape_json_to;
+	rows->waiting = g_array_new(FALSE, FALSE, sizeof(Waiting));
+	g_array_set_clear_func(rows->waiting, clear_waiting);
+	rows->addresses = g_new0(Address, N_ADDRESSES);
+	rows->strings = g_ptr_array_new_with_free_func(g_free);
+	rows->names = g_ptr_array_new_with_free_func(g_free);
+	rows->row = g_string_sized_new(512);
+	return rows;
+}
+
+void
+wp_call_rows_free(WpCallRows *rows)
+{
+	if (!rows)
+		return;
+	end_part(rows);
+	g_array_unref(rows->waiting);
 	g_free(rows->addresses);
 	g_ptr_array_unref(rows->strings);
 	g_ptr_array_unref(rows->names);
 	g_string_free(rows->row, TRUE);
+	g_free(rows);
 }
 
 static const char *
@@ -348,25 +398,55 @@ jsonl_row(Rows *rows, guint32 index)
 	g_string_append(row, "}\n");
 }
 
+static int
+compare_waiting(gconstpointer a, gconstpointer b)
+{
+	const Waiting *x = a, *y = b;
+	if (x->call_ns != y->call_ns)
+		return x->call_ns < y->call_ns ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Writes the rows before FLOOR_NS, as no others can come before them. */
+static void
+write_waiting(Rows *rows, gint64 floor_ns)
+{
+	guint n = 0;
+	g_array_sort(rows->waiting, compare_waiting);
+	for (; n < rows->waiting->len; n++) {
+		const Waiting *row = &g_array_index(rows->waiting, Waiting, n);
+		if (row->call_ns >= floor_ns)
+			break;
+		wp_out_bytes(rows->out, row->text, row->length);
+	}
+	if (n)
+		g_array_remove_range(rows->waiting, 0, n);
+}
+
 void
-wp_calls_write(const WpAnalysis *analysis, WpCallsFormat format, WpOut *out)
+wp_call_rows_add(WpCallRows *rows, const WpAnalysis *part)
 {
 	static void (*const makers[])(Rows * rows, guint32 index) = {
 		[WP_CALLS_CSV] = csv_row,
 		[WP_CALLS_JSONL] = jsonl_row,
 	};
-	const guint8 *keep = analysis->selection ? analysis->selection->keep : NULL;
-	Rows rows;
-	rows_init(&rows, analysis, format, out);
-	if (format == WP_CALLS_CSV)
-		wp_out_text(out, CSV_HEADER);
-	for (guint32 i = 0; i < rows.n && !wp_out_failed(out); i++) {
-		guint32 span = rows.order[i];
+	const guint8 *keep = part->selection ? part->selection->keep : NULL;
+	begin_part(rows, part);
+	for (guint32 i = 0; i < rows->n && !wp_out_failed(rows->out); i++) {
+		guint32 span = rows->order[i];
 		if (keep && !keep[span])
 			continue;
-		g_string_truncate(rows.row, 0);
-		makers[format](&rows, span);
-		wp_out_bytes(out, rows.row->str, rows.row->len);
+		g_string_truncate(rows->row, 0);
+		makers[rows->format](rows, span);
+		if (!part->answer) {
+			wp_out_bytes(rows->out, rows->row->str, rows->row->len);
+			continue;
+		}
+		Waiting row = { rows->spans->spans[span].call_ns, rows->places[span],
+				g_strndup(rows->row->str, rows->row->len), rows->row->len };
+		g_array_append_val(rows->waiting, row);
 	}
-	rows_clear(&rows);
+	if (part->answer)
+		write_waiting(rows, part->answer->floor_ns);
+	end_part(rows);
 }

@@ -19,7 +19,18 @@ typedef enum {
 /* For --format; in the order of WpCallsFormat. */
 extern const WpForm wp_calls_forms[];
 
-/* Writes the header (CSV) and a row per selected call, by t_call, then call_id. */
-void wp_calls_write(const WpAnalysis *analysis, WpCallsFormat format, WpOut *out);
+typedef struct WpCallRows WpCallRows;
+
+/* (transfer full) OUT is borrowed. */
+WpCallRows *wp_call_rows_new(WpCallsFormat format, WpOut *out);
+void wp_call_rows_free(WpCallRows *rows);
+
+/*
+ * Writes the header (CSV) before the first, and a row per selected call, by t_call, then call_id. Of a PART, rows
+ * wait for those of the next that belong before them. The first says whether calls have ids of their own.
+ */
+void wp_call_rows_add(WpCallRows *rows, const WpAnalysis *part);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpCallRows, wp_call_rows_free)
 
 #endif

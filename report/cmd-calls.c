@@ -47,20 +47,35 @@ clear(gpointer data)
 	wp_analysis_options_clear(&((CallsOptions *)data)->analysis);
 }
 
-static gboolean
-write_calls(const WpInvocation *invocation, const CallsOptions *options, const WpTrace *trace,
-	    WpCallsFormat format, WpLoadOutcome *outcome, GError **error)
+typedef struct {
+	const CallsOptions *options;
+	WpCallsFormat format;
+	WpOut *out; /* NULL: not opened yet, as nothing has been inferred */
+	WpCallRows *rows;
+} Calls;
+
+static void
+calls_clear(Calls *calls)
 {
-	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options->analysis, FALSE,
-							 invocation->progress, outcome, error);
-	if (!analysis)
-		return FALSE;
-	wp_analysis_warn_of_nothing(invocation, analysis, &options->analysis);
-	g_autoptr(WpOut) out = wp_out_open(options->output ? options->output : "-", error);
-	if (!out)
-		return FALSE;
-	wp_calls_write(analysis, format, out);
-	return wp_out_close(out, error);
+	wp_call_rows_free(calls->rows);
+	wp_out_free(calls->out);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Calls, calls_clear)
+
+static gboolean
+write_part(const WpAnalysis *part, gpointer data, GError **error)
+{
+	Calls *calls = data;
+	if (!calls->out) {
+		const char *output = calls->options->output;
+		calls->out = wp_out_open(output ? output : "-", error);
+		if (!calls->out)
+			return FALSE;
+		calls->rows = wp_call_rows_new(calls->format, calls->out);
+	}
+	wp_call_rows_add(calls->rows, part);
+	return !wp_out_failed(calls->out) || wp_out_close(calls->out, error);
 }
 
 static int
@@ -76,12 +91,15 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	wp_analysis_add_inputs(&options->analysis, files);
 	if (!wp_overwrite_add_output(files, options->output, error))
 		return -1;
-	g_autoptr(WpTrace) trace = wp_load_trace(invocation, &options->load, &outcome, error);
-	if (!trace ||
-	    !write_calls(invocation, options, trace, (WpCallsFormat)format, &outcome, error))
+	g_auto(Calls) calls = { .options = options, .format = (WpCallsFormat)format };
+	g_autoptr(WpAnalysis) analysis =
+		wp_analysis_run(invocation, &options->load, &options->analysis, FALSE, write_part,
+				&calls, &outcome, error);
+	if (!analysis || !wp_out_close(calls.out, error))
 		return -1;
-	return wp_load_status(invocation, &options->load, &outcome, wp_trace_counters(trace),
-			      error);
+	wp_analysis_warn_of_nothing(invocation, analysis, &options->analysis);
+	return wp_load_status(invocation, &options->load, &outcome,
+			      wp_trace_counters(analysis->trace), error);
 }
 
 const WpCommand wp_command_calls = {

@@ -30,12 +30,16 @@ typedef struct {
 
 /* What was inferred, and how right that is. */
 typedef struct {
+	const EvaluateOptions *options;
+	const WpTruth *truth;
+	WpProgress *progress;
 	WpFound *found;
-	const char *engine;                      /* NULL: the calls of a file */
-	char *partial;                           /* why it is not all; or NULL */
-	WpAccuracy *references[WP_N_REFERENCES]; /* NULL: not asked for */
+	const char *engine;                   /* NULL: the calls of a file */
+	WpFound *references[WP_N_REFERENCES]; /* NULL: not asked for */
 	WpSelfCheck check;
+	char *partial; /* why it is not all; or NULL */
 	gboolean is_checked;
+	gboolean has_half; /* the check or a reference was interrupted: half of one says nothing */
 } Inferred;
 
 static const char *const text_suffixes[] = { "txt", "text", NULL };
@@ -134,16 +138,16 @@ measure(const EvaluateOptions *options, const WpTruth *truth, const WpFound *fou
 
 /* What the engine would find if it knew the truth. */
 static gboolean
-run_references(const EvaluateOptions *options, const WpTruth *truth, const WpAnalysis *analysis,
-	       Inferred *out, GError **error)
+run_references(Inferred *inferred, const WpAnalysis *part, GError **error)
 {
+	const EvaluateOptions *options = inferred->options;
 	g_autofree guint32 *parents =
-		wp_truth_parents(truth, analysis->resolved, options->tolerance_ns);
+		wp_truth_parents(inferred->truth, part->resolved, options->tolerance_ns);
 	for (gint i = 0; i < WP_N_REFERENCES; i++) {
 		WpReference reference = { (WpReferenceKind)i, parents };
 		g_autoptr(GError) problem = NULL;
 		g_autoptr(WpLinks) links =
-			wp_analysis_reference(analysis, &options->analysis, &reference, &problem);
+			wp_analysis_reference(part, &options->analysis, &reference, &problem);
 		if (problem) {
 			g_propagate_error(error, g_steal_pointer(&problem));
 			return FALSE;
@@ -151,49 +155,58 @@ run_references(const EvaluateOptions *options, const WpTruth *truth, const WpAna
 		if (!links) {
 			g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
 				    "evaluate: --reference: the engine %s learns nothing",
-				    analysis->engine->name);
+				    part->engine->name);
 			return FALSE;
 		}
-		if (wp_interrupt_came())
-			break; /* told the truth or not, half of it says nothing */
-		g_autoptr(WpFound) found = wp_found_new(analysis->resolved, links);
-		out->references[i] = measure(options, truth, found);
+		inferred->has_half |= wp_interrupt_came();
+		if (inferred->has_half)
+			break; /* told the truth or not */
+		if (!inferred->references[i])
+			inferred->references[i] = wp_found_start();
+		wp_found_add(inferred->references[i], part->resolved, links, part->answer);
 	}
 	return TRUE;
 }
 
+static gboolean
+take_part(const WpAnalysis *part, gpointer data, GError **error)
+{
+	Inferred *inferred = data;
+	const EvaluateOptions *options = inferred->options;
+	WpSelfCheck own;
+	inferred->engine = part->engine->name;
+	wp_found_add(inferred->found, part->resolved, part->links, part->answer);
+	if (options->self_check && !wp_interrupt_came()) {
+		wp_progress_stage(inferred->progress, "checking");
+		if (!wp_analysis_self_check(part, &options->analysis, &own, error))
+			return FALSE;
+		wp_self_check_add(&inferred->check, &own);
+		inferred->is_checked = TRUE;
+		inferred->has_half |= wp_interrupt_came();
+	}
+	if (options->reference)
+		wp_progress_stage(inferred->progress, "inferring with the truth");
+	return !options->reference || run_references(inferred, part, error);
+}
+
 /* Infers from captures and traces. OUT_STATUS: of the loading. */
 static gboolean
-infer_calls(WpInvocation *invocation, const EvaluateOptions *options, const WpTruth *truth,
-	    Inferred *out, int *out_status, GError **error)
+infer_calls(WpInvocation *invocation, Inferred *out, int *out_status, GError **error)
 {
+	const EvaluateOptions *options = out->options;
 	g_auto(WpLoadOutcome) outcome = { 0 };
-	g_autoptr(WpTrace) trace = wp_load_trace(invocation, &options->load, &outcome, error);
-	if (!trace)
-		return FALSE;
-	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options->analysis, FALSE,
-							 invocation->progress, &outcome, error);
+	out->found = wp_found_start();
+	g_autoptr(WpAnalysis) analysis =
+		wp_analysis_run(invocation, &options->load, &options->analysis, FALSE, take_part,
+				out, &outcome, error);
 	if (!analysis)
 		return FALSE;
-	out->engine = analysis->engine->name;
 	out->partial = g_strdup(wp_load_partial_reason(&outcome));
-	*out_status = wp_load_status(invocation, &options->load, &outcome, wp_trace_counters(trace),
-				     error);
+	*out_status = wp_load_status(invocation, &options->load, &outcome,
+				     wp_trace_counters(analysis->trace), error);
 	if (*out_status < 0)
 		return FALSE;
-	out->found = wp_found_new(analysis->resolved, analysis->links);
-	out->is_checked = options->self_check && !wp_interrupt_came();
-	if (out->is_checked)
-		wp_progress_stage(invocation->progress, "checking");
-	if (out->is_checked &&
-	    !wp_analysis_self_check(analysis, &options->analysis, &out->check, error))
-		return FALSE;
-	out->is_checked = out->is_checked && !wp_interrupt_came();
-	if (options->reference)
-		wp_progress_stage(invocation->progress, "inferring with the truth");
-	if (options->reference && !run_references(options, truth, analysis, out, error))
-		return FALSE;
-	wp_progress_clear(invocation->progress);
+	out->is_checked &= !out->has_half;
 	if (!outcome.is_stopped && wp_interrupt_came() && *out_status == WP_EXIT_OK) {
 		wp_warn(invocation, "interrupted: the self-check and the references that did not "
 				    "come to an end are left out");
@@ -204,11 +217,11 @@ infer_calls(WpInvocation *invocation, const EvaluateOptions *options, const WpTr
 
 /* Takes the calls from a CSV file where the only operand is one, else infers them. */
 static gboolean
-find_calls(WpInvocation *invocation, const EvaluateOptions *options, const WpTruth *truth,
-	   Inferred *out, int *out_status, GError **error)
+find_calls(WpInvocation *invocation, Inferred *out, int *out_status, GError **error)
 {
+	const EvaluateOptions *options = out->options;
 	if (invocation->n_operands != 1 || !is_calls_file(invocation->operands[0]))
-		return infer_calls(invocation, options, truth, out, out_status, error);
+		return infer_calls(invocation, out, out_status, error);
 	if (options->reference || options->self_check) {
 		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
 			    "evaluate: --%s needs a capture or a trace, not inferred calls",
@@ -225,7 +238,7 @@ clear_inferred(Inferred *inferred)
 	wp_found_free(inferred->found);
 	g_free(inferred->partial);
 	for (gint i = 0; i < WP_N_REFERENCES; i++)
-		wp_accuracy_free(inferred->references[i]);
+		wp_found_free(inferred->references[i]);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Inferred, clear_inferred)
@@ -245,7 +258,8 @@ names_of(const WpInvocation *invocation)
 
 static gboolean
 write_page(const WpInvocation *invocation, const EvaluateOptions *options,
-	   const WpAccuracy *accuracy, const Inferred *inferred, GError **error)
+	   const WpAccuracy *accuracy, WpAccuracy *const *references, const Inferred *inferred,
+	   GError **error)
 {
 	const char *path = options->output ? options->output : "-";
 	int form = wp_form_choose(forms, path, options->format, error);
@@ -255,11 +269,8 @@ write_page(const WpInvocation *invocation, const EvaluateOptions *options,
 	if (!out)
 		return FALSE;
 	WpStyle style = wp_style_for(strcmp(path, "-") == 0, invocation->color);
-	const gboolean has_references =
-		options->reference && inferred->references[WP_N_REFERENCES - 1];
 	const WpAccuracyBeside beside = {
-		.references =
-			has_references ? (const WpAccuracy *const *)inferred->references : NULL,
+		.references = references[0] ? (const WpAccuracy *const *)references : NULL,
 		.check = inferred->is_checked ? &inferred->check : NULL,
 	};
 	g_autofree char *input = names_of(invocation);
@@ -308,12 +319,20 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	g_autoptr(WpTruth) truth = wp_truth_read(options->truth, error);
 	if (!truth)
 		return -1;
-	g_auto(Inferred) inferred = { 0 };
-	if (!find_calls(invocation, options, truth, &inferred, &status, error))
+	g_auto(Inferred)
+		inferred = { .options = options, .truth = truth, .progress = invocation->progress };
+	if (!find_calls(invocation, &inferred, &status, error))
 		return -1;
 	g_autoptr(WpAccuracy) accuracy = measure(options, truth, inferred.found);
 	warn_of_strangers(invocation, accuracy);
-	return write_page(invocation, options, accuracy, &inferred, error) ? status : -1;
+	WpAccuracy *references[WP_N_REFERENCES] = { NULL };
+	for (gint i = 0; i < WP_N_REFERENCES && options->reference && !inferred.has_half; i++)
+		references[i] = measure(options, truth, inferred.references[i]);
+	gboolean is_written =
+		write_page(invocation, options, accuracy, references, &inferred, error);
+	for (gint i = 0; i < WP_N_REFERENCES; i++)
+		wp_accuracy_free(references[i]);
+	return is_written ? status : -1;
 }
 
 const WpCommand wp_command_evaluate = {

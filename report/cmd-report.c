@@ -45,27 +45,42 @@ clear(gpointer data)
 	wp_analysis_options_clear(&options->analysis);
 }
 
+typedef struct {
+	const ReportOptions *options;
+	WpProgress *progress;
+	WpSelfCheck sum;
+	gboolean is_checked;
+	gboolean is_cut; /* interrupted: half of it says nothing */
+} Check;
+
+/* What can be expected of all parts is what can be expected of each. */
 static gboolean
-write_pages(const WpInvocation *invocation, const ReportOptions *options, const WpTrace *trace,
-	    WpLoadOutcome *outcome, GError **error)
+check_part(const WpAnalysis *part, gpointer data, GError **error)
 {
-	g_autoptr(WpAnalysis) analysis = wp_analysis_new(trace, &options->analysis, TRUE,
-							 invocation->progress, outcome, error);
-	if (!analysis)
+	Check *check = data;
+	WpSelfCheck own;
+	if (!check->options->self_check || wp_interrupt_came())
+		return TRUE; /* the parts before say what can be expected */
+	wp_progress_stage(check->progress, "checking");
+	if (!wp_analysis_self_check(part, &check->options->analysis, &own, error))
 		return FALSE;
+	check->is_cut = wp_interrupt_came();
+	if (check->is_cut)
+		return TRUE;
+	wp_self_check_add(&check->sum, &own);
+	check->is_checked = TRUE;
+	return TRUE;
+}
+
+static gboolean
+write_pages(const WpInvocation *invocation, const ReportOptions *options,
+	    const WpAnalysis *analysis, const Check *check, const WpLoadOutcome *outcome,
+	    GError **error)
+{
 	wp_analysis_warn_of_nothing(invocation, analysis, &options->analysis);
-	WpSelfCheck check;
-	gboolean is_checked = options->self_check && !wp_interrupt_came();
-	if (is_checked)
-		wp_progress_stage(invocation->progress, "checking");
-	if (is_checked && !wp_analysis_self_check(analysis, &options->analysis, &check, error))
-		return FALSE;
-	wp_progress_clear(invocation->progress);
-	if (is_checked && wp_interrupt_came()) {
+	if (check->is_cut)
 		wp_warn(invocation, "interrupted: the self-check did not come to an end, and is "
 				    "left out");
-		is_checked = FALSE;
-	}
 	g_autofree char *file = wp_load_file(invocation);
 	WpViewOptions shown = {
 		.file = file,
@@ -74,7 +89,7 @@ write_pages(const WpInvocation *invocation, const ReportOptions *options, const 
 		.partial = wp_load_partial_reason(outcome),
 		.is_inference_stopped = outcome->is_inference_stopped,
 		.unfolds = options->unfolds,
-		.check = is_checked ? &check : NULL,
+		.check = check->is_checked && !check->is_cut ? &check->sum : NULL,
 		.is_selective = wp_load_is_selective(&options->load),
 	};
 	g_autoptr(WpView) view = wp_view_new(analysis, &shown);
@@ -94,11 +109,14 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	wp_analysis_add_inputs(&options->analysis, files);
 	if (!wp_output_guard(&options->output, files, error))
 		return -1;
-	g_autoptr(WpTrace) trace = wp_load_trace(invocation, &options->load, &outcome, error);
-	if (!trace || !write_pages(invocation, options, trace, &outcome, error))
+	Check check = { .options = options, .progress = invocation->progress };
+	g_autoptr(WpAnalysis) analysis =
+		wp_analysis_run(invocation, &options->load, &options->analysis, TRUE, check_part,
+				&check, &outcome, error);
+	if (!analysis || !write_pages(invocation, options, analysis, &check, &outcome, error))
 		return -1;
-	return wp_load_status(invocation, &options->load, &outcome, wp_trace_counters(trace),
-			      error);
+	return wp_load_status(invocation, &options->load, &outcome,
+			      wp_trace_counters(analysis->trace), error);
 }
 
 const WpCommand wp_command_report = {

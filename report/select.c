@@ -114,7 +114,7 @@ no_such_root(const Selector *selector, const char *root)
 }
 
 static gboolean
-apply_root(Selector *selector, const char *root, GError **error)
+apply_root(Selector *selector, const char *root, gboolean *out_found, GError **error)
 {
 	WpSelection *selection = selector->selection;
 	guint32 n = selector->spans->n;
@@ -126,7 +126,9 @@ apply_root(Selector *selector, const char *root, GError **error)
 		is_marked[i] = matches_root(selector, &selector->spans->spans[i], root);
 		found |= is_marked[i];
 	}
-	if (!found && n) {
+	if (out_found)
+		*out_found |= found;
+	if (!found && n && !out_found) {
 		g_propagate_error(error, no_such_root(selector, root));
 		return FALSE;
 	}
@@ -208,8 +210,8 @@ hide_rest(WpSelection *selection)
 }
 
 WpSelection *
-wp_selection_new(const WpResolved *resolved, const WpLinks *links, const char *root,
-		 const WpWhere *where, GError **error)
+wp_selection_new(const WpResolved *resolved, const WpLinks *links, const WpSelectionWish *wish,
+		 gboolean *out_found, GError **error)
 {
 	g_autoptr(WpSelection) selection = g_new0(WpSelection, 1);
 	const WpTrace *trace = wp_resolved_trace(resolved);
@@ -218,10 +220,12 @@ wp_selection_new(const WpResolved *resolved, const WpLinks *links, const char *r
 	selection->links = copy_links(links);
 	selection->keep = g_malloc(MAX(links->n, 1));
 	memset(selection->keep, 1, links->n);
-	if (root && !apply_root(&selector, root, error))
+	if (wish->root && !apply_root(&selector, wish->root, out_found, error))
 		return NULL;
-	if (where)
-		apply_where(&selector, where);
+	if (wish->where)
+		apply_where(&selector, wish->where);
+	for (guint32 i = 0; wish->takes && i < links->n; i++)
+		selection->keep[i] &= wish->takes[i];
 	hide_rest(selection);
 	return g_steal_pointer(&selection);
 }

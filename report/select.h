@@ -22,11 +22,19 @@ typedef struct {
 	guint8 *keep;   /* per span: 1 = selected */
 } WpSelection;
 
+/* What is selected; each may be NULL. */
+typedef struct {
+	const char *root;
+	const WpWhere *where;
+	const guint8 *takes; /* per span: 0 = left out (window.h) */
+} WpSelectionWish;
+
 /*
- * (transfer full) ROOT and WHERE may be NULL. Error: no call matches ROOT (WP_REPORT_ERROR_USAGE).
+ * (transfer full) Error: no call matches the root (WP_REPORT_ERROR_USAGE); where OUT_FOUND is not NULL, it is
+ * set instead, or left as it is.
  */
-WpSelection *wp_selection_new(const WpResolved *resolved, const WpLinks *links, const char *root,
-			      const WpWhere *where, GError **error);
+WpSelection *wp_selection_new(const WpResolved *resolved, const WpLinks *links,
+			      const WpSelectionWish *wish, gboolean *out_found, GError **error);
 void wp_selection_free(WpSelection *selection);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpSelection, wp_selection_free)

@@ -146,22 +146,18 @@ mark_nodes(WpViewPattern *pattern)
 static void
 fill_examples(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 {
-	const WpAnalysis *analysis = maker->analysis;
-	const WpRecord *records = wp_trace_records(analysis->trace);
-	const WpSpans *spans = wp_resolved_spans(analysis->resolved);
 	to->n_examples = from->n_exemplars;
 	to->examples = g_new0(WpViewExample, MAX(from->n_exemplars, 1));
 	for (guint32 i = 0; i < from->n_exemplars; i++) {
 		char buffer[WP_ID_TEXT_MAX];
-		const WpSpan *span = &spans->spans[from->exemplars[i].span];
-		const WpRecord *call = &records[span->call_record];
+		const WpExemplar *exemplar = &from->exemplars[i];
 		WpViewExample *example = &to->examples[i];
-		example->quantile = from->exemplars[i].quantile;
-		example->begin_ns = span->call_ns;
-		example->latency_ns = (double)(wp_span_end_ns(span) - span->call_ns);
-		example->packet = call->packet;
-		example->tap = call->tap;
-		g_strlcpy(example->id, wp_record_id_text(maker->nodes, call->id, buffer),
+		example->quantile = exemplar->quantile;
+		example->begin_ns = exemplar->begin_ns;
+		example->latency_ns = (double)exemplar->latency_ns;
+		example->packet = exemplar->packet;
+		example->tap = exemplar->tap;
+		g_strlcpy(example->id, wp_record_id_text(maker->nodes, exemplar->id, buffer),
 			  sizeof example->id);
 	}
 }
@@ -204,7 +200,7 @@ fill_pattern(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 static gboolean
 is_folded(const Maker *maker, const WpPattern *pattern)
 {
-	return pattern->is_uncertain && !maker->unfolds;
+	return pattern->n_rest || (pattern->is_uncertain && !maker->unfolds);
 }
 
 /* Background ones go last, in their own order. */
@@ -314,7 +310,7 @@ fill_uncertain(const Maker *maker, guint32 number, WpViewOperation *to)
 		const WpPattern *pattern = &maker->set->patterns[i];
 		if (pattern->operation != number || !is_folded(maker, pattern))
 			continue;
-		sum->n_patterns++;
+		sum->n_patterns += (guint32)MAX(pattern->n_rest, 1);
 		sum->count += pattern->count;
 		sum->total_ns += pattern->total_ns;
 		wp_delay_merge(latency, pattern->nodes[0].latency);
@@ -421,7 +417,7 @@ static void
 fill_facts(const Maker *maker)
 {
 	const WpTrace *trace = maker->analysis->trace;
-	const WpRecord *records = wp_trace_records(trace);
+	const WpTally *tally = &maker->analysis->tally;
 	WpView *view = maker->view;
 	gsize n = wp_trace_n_settings(trace);
 	view->inputs = g_new0(const char *, n + 1);
@@ -434,12 +430,10 @@ fill_facts(const Maker *maker)
 		else
 			view->settings[view->n_settings++] = (WpViewSetting){ key, value };
 	}
-	view->n_records = wp_trace_n_records(trace);
+	view->n_records = tally->n_records;
 	view->n_packets = wp_counters_get(wp_trace_counters(trace), WP_COUNT_PACKETS);
-	if (view->n_records)
-		view->begin_ns = view->end_ns = records[0].begin_ns;
-	for (gsize i = 0; i < view->n_records; i++)
-		view->end_ns = MAX(view->end_ns, records[i].end_ns);
+	view->begin_ns = tally->begin_ns;
+	view->end_ns = tally->end_ns;
 	wp_view_widen(view->settings, view->n_settings, &view->begin_ns, &view->end_ns);
 }
 
@@ -478,8 +472,8 @@ add_pair(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointe
 }
 
 /* Of all packets, as the capture estimates it; where it does not, of TCP segments. */
-static double
-loss_share(const WpCounters *counters)
+double
+wp_view_loss_share(const WpCounters *counters)
 {
 	double lost = (double)wp_counters_get(counters, WP_COUNT_LOST_PACKETS);
 	double seen = (double)wp_counters_get(counters, WP_COUNT_PACKETS) -
@@ -515,7 +509,7 @@ wp_view_quality_fill(WpViewQuality *quality, const WpCounters *counters, const W
 	PairTaker taker = { quality, nodes, resolved };
 	wp_counters_foreach_pair(counters, add_pair, &taker);
 
-	quality->loss_share = loss_share(counters);
+	quality->loss_share = wp_view_loss_share(counters);
 }
 
 void

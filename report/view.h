@@ -303,6 +303,9 @@ struct WpCounters;
 struct WpNodes;
 struct WpResolved;
 
+/* Of all packets, or of TCP segments: missing; negative where nothing tells. */
+double wp_view_loss_share(const struct WpCounters *counters);
+
 /* Widens a time span to the first and last packet, where the settings of the trace tell them. */
 void wp_view_widen(const WpViewSetting *settings, guint n, gint64 *begin_ns, gint64 *end_ns);
 

@@ -71,7 +71,8 @@ write_all(const WpTrace *trace)
 	write_report(view);
 	for (int format = 0; wp_calls_forms[format].name; format++) {
 		g_autoptr(WpOut) out = wp_out_new_memory();
-		wp_calls_write(analysis, (WpCallsFormat)format, out);
+		g_autoptr(WpCallRows) rows = wp_call_rows_new((WpCallsFormat)format, out);
+		wp_call_rows_add(rows, analysis);
 		check_page(out);
 	}
 	write_inspection(trace);

@@ -1,0 +1,497 @@
+/*
+ * Windows. Where to cut is seen from the spans alone, before anything is inferred; which requests are
+ * whole, from the links afterwards. Both are passes over the window.
+ */
+#include "infer/window.h"
+
+#include "infer/map.h"
+
+/* Of the calls between two nodes, as the trace names them: the longest so far. */
+typedef struct {
+	gint64 longest_ns;
+} Edge;
+
+/* The tree of a root. */
+typedef struct {
+	gint64 end_ns;
+	gboolean is_open; /* one of its calls may still return */
+} Tree;
+
+struct WpWindows {
+	WpRecordSink sink; /* first, so that a sink is its windows */
+	WpNodes *nodes;
+	guint32 calls; /* a window */
+	WpWindowFunc func;
+	gpointer data;
+	WpTrace *trace;
+	guint64 n_windows;
+	guint64 n_new;    /* calls and messages in the window that were in none before */
+	guint64 n_enough; /* so many, and a cut is looked for */
+	WpMap *edges;     /* (caller, callee) -> number */
+	GArray *longest;  /* Edge, by that number */
+	WpCounters *counters;
+	gboolean has_answer;
+
+	/* The present window. */
+	gint64 last_ns;
+	gint64 cut_ns; /* requests that begin before it are answered */
+	gboolean is_last;
+	GArray *takes;        /* guint8, by span */
+	GArray *numbers;      /* guint64, by span */
+	GArray *keeps;        /* guint8, by record: what becomes of it */
+	GArray *carried;      /* guint64: numbers of the carried spans, in their order */
+	guint64 next_number;  /* of the first span that is new */
+	guint64 first_number; /* ... in this window */
+	guint64 prior_number; /* ... in the one before */
+	WpWindowAnswer answer;
+};
+
+enum {
+	DROP,
+	KEEP_CONTEXT,
+	KEEP_OPEN
+};
+
+/* --- where to cut --- */
+
+static gboolean
+has_returned(const WpSpan *span)
+{
+	return span->kind != WP_KIND_CALL || span->return_begin_ns != WP_NO_TIME;
+}
+
+static Edge *
+get_edge(WpWindows *windows, guint32 caller, guint32 callee)
+{
+	guint32 number = wp_map_number(windows->edges, wp_map_key(caller, callee));
+
+	if (number == windows->longest->len) {
+		Edge edge = { -1 };
+		g_array_append_val(windows->longest, edge);
+	}
+	return &g_array_index(windows->longest, Edge, number);
+}
+
+/* Set-up and what waits by design tell nothing of how long a call may take. */
+static gboolean
+is_plain(const WpSpan *span)
+{
+	return !(span->marks & (WP_MARK_SETUP | WP_MARK_WAIT));
+}
+
+static void
+note_longest(WpWindows *windows, const WpSpans *spans)
+{
+	for (guint32 i = 0; i < spans->n; i++) {
+		const WpSpan *span = &spans->spans[i];
+		if (!wp_span_is_paired(span) || !is_plain(span) || span->marks & WP_MARK_ANSWERED)
+			continue;
+		const WpRecord *call = &wp_trace_records(windows->trace)[span->call_record];
+		Edge *edge = get_edge(windows, call->sender, call->receiver);
+		edge->longest_ns = MAX(edge->longest_ns, span->return_ns - span->call_ns);
+	}
+}
+
+/* TRUE where an open call has taken so long that its return is not waited for. */
+static gboolean
+is_overdue(WpWindows *windows, const WpSpan *span)
+{
+	const WpRecord *call = &wp_trace_records(windows->trace)[span->call_record];
+	gint64 longest_ns = get_edge(windows, call->sender, call->receiver)->longest_ns;
+
+	return longest_ns >= 0 && (windows->last_ns - span->call_ns) / 2 > longest_ns;
+}
+
+/* The earliest call of those before BEFORE_NS that has not returned until then. */
+static gint64
+find_open(WpWindows *windows, const WpSpans *spans, gint64 before_ns)
+{
+	for (guint32 i = 0; i < spans->n && spans->spans[i].call_ns < before_ns; i++) {
+		const WpSpan *span = &spans->spans[i];
+		if (span->marks & WP_MARK_ANSWERED || !is_plain(span))
+			continue;
+		if (has_returned(span) ? wp_span_end_ns(span) >= before_ns
+				       : !is_overdue(windows, span))
+			return span->call_ns;
+	}
+	return before_ns;
+}
+
+/*
+ * Sets the cut; FALSE where it had better wait for more calls.
+ *
+ *     a |----------|
+ *        b |---------------|
+ *               c |--------------|
+ *                     d |--------------...      open at the end
+ *       ^ cut         ^ all from before have returned
+ */
+static gboolean
+find_cut(WpWindows *windows)
+{
+	WpSpans *spans = wp_spans_new(windows->trace);
+	const WpSpan *all = spans->spans;
+	guint32 n_before = 0, n_fresh = 0;
+
+	note_longest(windows, spans);
+	windows->last_ns = all[spans->n - 1].call_ns;
+	windows->cut_ns = find_open(windows, spans, find_open(windows, spans, windows->last_ns));
+	for (guint32 i = 0; i < spans->n; i++) {
+		gboolean is_fresh = !(all[i].marks & WP_MARK_ANSWERED);
+		n_fresh += is_fresh;
+		n_before += is_fresh && all[i].call_ns < windows->cut_ns;
+	}
+	gboolean is_good = n_before * 2 >= n_fresh;
+	if (!is_good && windows->n_new / 2 >= windows->calls) {
+		/* Whatever is open: the middle of what has no answer yet. */
+		guint32 at = 0;
+		for (guint32 left = n_fresh / 2; left > 0 || all[at].marks & WP_MARK_ANSWERED; at++)
+			left -= left && !(all[at].marks & WP_MARK_ANSWERED);
+		windows->cut_ns = all[at].call_ns;
+		wp_counters_add(windows->counters, WP_COUNT_WINDOWS_FORCED, 1);
+		is_good = TRUE;
+	}
+	wp_spans_free(spans);
+	return is_good;
+}
+
+/* --- what stands --- */
+
+static void
+set_numbers(WpWindows *windows, const WpSpans *spans)
+{
+	guint n_carried = 0;
+
+	windows->prior_number = windows->first_number;
+	windows->first_number = windows->next_number;
+	g_array_set_size(windows->numbers, spans->n);
+	for (guint32 i = 0; i < spans->n; i++)
+		g_array_index(windows->numbers, guint64, i) =
+			spans->spans[i].marks & WP_MARK_CARRIED
+				? g_array_index(windows->carried, guint64, n_carried++)
+				: windows->next_number++;
+	g_assert(n_carried == windows->carried->len);
+}
+
+/* (transfer full) The first ancestor of each span. Parents mostly come before their children. */
+static guint32 *
+find_roots(const WpLinks *links)
+{
+	guint32 *roots = g_new(guint32, MAX(links->n, 1));
+
+	for (guint32 i = 0; i < links->n; i++)
+		roots[i] = WP_NO_SPAN;
+	for (guint32 i = 0; i < links->n; i++) {
+		guint32 root = i;
+		while (roots[root] == WP_NO_SPAN && links->links[root].parent != WP_NO_SPAN)
+			root = links->links[root].parent;
+		if (roots[root] != WP_NO_SPAN)
+			root = roots[root];
+		for (guint32 at = i; at != root && roots[at] == WP_NO_SPAN;
+		     at = links->links[at].parent)
+			roots[at] = root;
+		roots[root] = root;
+	}
+	return roots;
+}
+
+/* TRUE where an open call may still return, as far as anyone waits for it. */
+static gboolean
+is_waited_for(WpWindows *windows, const WpSpan *span, guint64 number)
+{
+	if (windows->is_last || has_returned(span) || span->marks & WP_MARK_SETUP)
+		return FALSE;
+	if (number < windows->prior_number ||
+	    (span->marks & WP_MARK_CARRIED && is_overdue(windows, span))) {
+		if (!(span->marks & WP_MARK_ANSWERED))
+			wp_counters_add(windows->counters, WP_COUNT_WINDOW_CALLS_OPEN, 1);
+		return FALSE;
+	}
+	return TRUE;
+}
+
+/* (transfer full) By root. */
+static Tree *
+study_trees(WpWindows *windows, const WpSpans *spans, const guint32 *roots)
+{
+	Tree *trees = g_new0(Tree, MAX(spans->n, 1));
+
+	for (guint32 i = 0; i < spans->n; i++) {
+		const WpSpan *span = &spans->spans[i];
+		Tree *tree = &trees[roots[i]];
+		gint64 end_ns = wp_span_end_ns(span);
+		guint64 number = g_array_index(windows->numbers, guint64, i);
+		tree->end_ns =
+			roots[i] == i ? MAX(tree->end_ns, end_ns) : MAX(tree->end_ns, end_ns);
+		tree->is_open |= is_waited_for(windows, span, number);
+	}
+	return trees;
+}
+
+/* Context reaches back as far as the window goes on after the cut; but not over too much. */
+static gint64
+context_begin(const WpWindows *windows, const WpSpans *spans)
+{
+	gint64 begin_ns = windows->cut_ns - (windows->last_ns - windows->cut_ns);
+	guint32 low = 0, high = spans->n;
+
+	while (low < high) {
+		guint32 middle = low + (high - low) / 2;
+		if (spans->spans[middle].call_ns < windows->cut_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	guint32 most = windows->calls / 4;
+	return low > most ? MAX(begin_ns, spans->spans[low - most].call_ns) : begin_ns;
+}
+
+static void
+keep_records(WpWindows *windows, const WpSpan *span, guint8 what)
+{
+	g_array_index(windows->keeps, guint8, span->call_record) = what;
+	if (span->return_record != G_MAXUINT32)
+		g_array_index(windows->keeps, guint8, span->return_record) = what;
+}
+
+/* Of records that belong to no span the recent ones are context as well. */
+static void
+keep_others(WpWindows *windows, gint64 context_ns)
+{
+	const WpRecord *records = wp_trace_records(windows->trace);
+	gsize n = wp_trace_n_records(windows->trace);
+
+	g_array_set_size(windows->keeps, 0);
+	g_array_set_size(windows->keeps, (guint)n);
+	for (gsize i = 0; i < n; i++)
+		if (records[i].begin_ns >= context_ns)
+			g_array_index(windows->keeps, guint8, i) = KEEP_CONTEXT;
+}
+
+/* Of SPAN, whose request is TREE from ROOT on: whether it stands, and what becomes of its records. */
+static guint8
+settle(WpWindows *windows, const WpSpan *span, const WpSpan *root, const Tree *tree,
+       gint64 context_ns, guint8 *out_takes)
+{
+	gboolean is_old = (span->marks & WP_MARK_ANSWERED) != 0;
+	gboolean is_late = !is_old && root->marks & WP_MARK_ANSWERED;
+	gboolean stands =
+		windows->is_last || is_late || (root->call_ns < windows->cut_ns && !tree->is_open);
+	gint64 end_ns = is_old || is_late ? wp_span_end_ns(span) : tree->end_ns;
+
+	wp_counters_add(windows->counters, WP_COUNT_WINDOW_CALLS_LATE, is_late);
+	*out_takes = !is_old && stands;
+	if (!is_old && !stands)
+		return KEEP_OPEN;
+	return end_ns >= context_ns ? KEEP_CONTEXT : DROP;
+}
+
+const WpWindowAnswer *
+wp_windows_answer(WpWindows *windows, const WpSpans *spans, const WpLinks *links)
+{
+	gint64 context_ns = windows->is_last ? G_MAXINT64 : context_begin(windows, spans);
+	g_autofree guint32 *roots = find_roots(links);
+
+	set_numbers(windows, spans);
+	g_autofree Tree *trees = study_trees(windows, spans, roots);
+	g_array_set_size(windows->takes, spans->n);
+	g_array_set_size(windows->carried, 0);
+	keep_others(windows, context_ns);
+	windows->answer.floor_ns = windows->is_last ? G_MAXINT64 : windows->last_ns;
+	for (guint32 i = 0; i < spans->n; i++) {
+		const WpSpan *span = &spans->spans[i];
+		guint8 what = settle(windows, span, &spans->spans[roots[i]], &trees[roots[i]],
+				     context_ns, &g_array_index(windows->takes, guint8, i));
+		keep_records(windows, span, what);
+		if (what != DROP)
+			g_array_append_val(windows->carried,
+					   g_array_index(windows->numbers, guint64, i));
+		if (what == KEEP_OPEN)
+			windows->answer.floor_ns = MIN(windows->answer.floor_ns, span->call_ns);
+	}
+	windows->answer.takes = (const guint8 *)windows->takes->data;
+	windows->answer.numbers = (const guint64 *)(const void *)windows->numbers->data;
+	windows->has_answer = TRUE;
+	return &windows->answer;
+}
+
+/* --- from one window to the next --- */
+
+static gboolean
+carry_settings(const WpTrace *from, WpRecordSink *to, GError **error)
+{
+	for (gsize i = 0; i < wp_trace_n_settings(from); i++)
+		if (!wp_sink_setting(to, wp_trace_setting_key(from, i),
+				     wp_trace_setting_value(from, i), error))
+			return FALSE;
+	return TRUE;
+}
+
+static gboolean
+carry(WpWindows *windows, GError **error)
+{
+	g_autoptr(WpTrace) next = wp_trace_new(windows->nodes);
+	WpRecordSink *to = wp_trace_sink(next);
+	const WpTrace *from = windows->trace;
+
+	wp_trace_set_continued(next);
+	if (!wp_sink_begin(to, windows->nodes, error) || !carry_settings(from, to, error))
+		return FALSE;
+	for (gsize i = 0; i < wp_trace_n_records(from); i++) {
+		WpRecord record = wp_trace_records(from)[i];
+		guint8 what = g_array_index(windows->keeps, guint8, i);
+		if (what == DROP)
+			continue;
+		record.marks |= WP_MARK_CARRIED;
+		if (what == KEEP_CONTEXT)
+			record.marks |= WP_MARK_ANSWERED;
+		if (!wp_sink_record(to, &record, wp_trace_tokens(from, &wp_trace_records(from)[i]),
+				    error))
+			return FALSE;
+	}
+	wp_trace_free(windows->trace);
+	windows->trace = g_steal_pointer(&next);
+	windows->n_new = 0;
+	windows->n_enough = windows->calls;
+	return TRUE;
+}
+
+/* Hands the window out. */
+static gboolean
+turn(WpWindows *windows, GError **error)
+{
+	windows->n_windows++;
+	windows->has_answer = FALSE;
+	return windows->func(windows, windows->trace, windows->is_last, windows->data, error);
+}
+
+/* --- the sink --- */
+
+static gboolean
+on_begin(WpRecordSink *sink, WpNodes *nodes, GError **error)
+{
+	WpWindows *windows = (WpWindows *)sink;
+	g_return_val_if_fail(nodes == windows->nodes, FALSE);
+	return wp_sink_begin(wp_trace_sink(windows->trace), nodes, error);
+}
+
+static gboolean
+on_setting(WpRecordSink *sink, const char *key, const char *value, GError **error)
+{
+	return wp_sink_setting(wp_trace_sink(((WpWindows *)sink)->trace), key, value, error);
+}
+
+static gboolean
+on_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GError **error)
+{
+	WpWindows *windows = (WpWindows *)sink;
+
+	if (record->kind != WP_KIND_RETURN && windows->n_new >= windows->n_enough) {
+		wp_trace_freeze(windows->trace);
+		if (find_cut(windows)) {
+			if (!turn(windows, error))
+				return FALSE;
+			g_return_val_if_fail(windows->has_answer, FALSE);
+			if (!carry(windows, error))
+				return FALSE;
+		} else {
+			windows->n_enough = windows->n_new + windows->calls / 4 + 1;
+			if (!wp_sink_begin(wp_trace_sink(windows->trace), windows->nodes, error))
+				return FALSE;
+		}
+	}
+	windows->n_new += record->kind != WP_KIND_RETURN;
+	return wp_sink_record(wp_trace_sink(windows->trace), record, tokens, error);
+}
+
+static gboolean
+on_counters(WpRecordSink *sink, const WpCounters *counters, GError **error)
+{
+	return wp_sink_counters(wp_trace_sink(((WpWindows *)sink)->trace), counters, error);
+}
+
+static gboolean
+on_end(WpRecordSink *sink, GError **error)
+{
+	return TRUE;
+}
+
+static const WpRecordSinkOps window_ops = { on_begin, on_setting, on_record, on_counters, on_end };
+
+WpWindows *
+wp_windows_new(WpNodes *nodes, guint32 calls, WpWindowFunc func, gpointer data)
+{
+	WpWindows *windows = g_new0(WpWindows, 1);
+
+	windows->sink.ops = &window_ops;
+	windows->nodes = wp_nodes_ref(nodes);
+	windows->calls = MAX(calls, 1);
+	windows->n_enough = windows->calls;
+	windows->func = func;
+	windows->data = data;
+	windows->trace = wp_trace_new(nodes);
+	windows->edges = wp_map_new();
+	windows->longest = g_array_new(FALSE, FALSE, sizeof(Edge));
+	windows->counters = wp_counters_new();
+	windows->takes = g_array_new(FALSE, FALSE, sizeof(guint8));
+	windows->numbers = g_array_new(FALSE, FALSE, sizeof(guint64));
+	windows->keeps = g_array_new(FALSE, TRUE, sizeof(guint8));
+	windows->carried = g_array_new(FALSE, FALSE, sizeof(guint64));
+	return windows;
+}
+
+void
+wp_windows_free(WpWindows *windows)
+{
+	if (!windows)
+		return;
+	wp_nodes_unref(windows->nodes);
+	wp_trace_free(windows->trace);
+	wp_map_free(windows->edges);
+	g_array_unref(windows->longest);
+	wp_counters_free(windows->counters);
+	g_array_unref(windows->takes);
+	g_array_unref(windows->numbers);
+	g_array_unref(windows->keeps);
+	g_array_unref(windows->carried);
+	g_free(windows);
+}
+
+WpRecordSink *
+wp_windows_sink(WpWindows *windows)
+{
+	return &windows->sink;
+}
+
+gboolean
+wp_windows_finish(WpWindows *windows, GError **error)
+{
+	windows->is_last = TRUE;
+	if (windows->n_windows > 0)
+		wp_counters_add(windows->counters, WP_COUNT_WINDOWS, windows->n_windows + 1);
+	if (!wp_sink_counters(wp_trace_sink(windows->trace), windows->counters, error))
+		return FALSE;
+	wp_trace_freeze(windows->trace);
+	return turn(windows, error);
+}
+
+const WpTrace *
+wp_windows_trace(const WpWindows *windows)
+{
+	return windows->trace;
+}
+
+void
+wp_windows_add_folded(WpWindows *windows, guint64 n)
+{
+	g_autoptr(WpCounters) counters = wp_counters_new();
+
+	wp_counters_add(counters, WP_COUNT_PATTERNS_FOLDED, n);
+	wp_sink_counters(wp_trace_sink(windows->trace), counters, NULL);
+}
+
+guint64
+wp_windows_count(const WpWindows *windows)
+{
+	return windows->n_windows;
+}

@@ -1,0 +1,314 @@
+/*
+ * Windows: whatever the size of a window, every call is answered once, and the patterns are those of the
+ * whole, here with the true links. What no engine can know shows only in the counters.
+ */
+#include <string.h>
+
+#include "infer/map.h"
+#include "infer/pattern-sum.h"
+#include "infer/window.h"
+#include "report/join.h"
+#include "tests/support/suite.h"
+#include "tests/support/tree.h"
+
+typedef struct {
+	const GArray *parents; /* guint64: of each id */
+	WpResolved *resolved;
+	WpPatternSum *sum;
+	guint8 *taken; /* by id: how often it was answered */
+	guint64 next_number;
+	gint64 floor_ns;
+	guint64 most_spans;
+} Run;
+
+/* The true links of the spans that are there. */
+static WpLinks *
+true_links(const Run *run)
+{
+	const WpSpans *spans = wp_resolved_spans(run->resolved);
+	WpLinks *links = wp_links_new(spans->n);
+	g_autoptr(WpMap) span_of = wp_map_new();
+
+	for (guint32 i = 0; i < spans->n; i++)
+		wp_map_at(span_of, spans->spans[i].id, i);
+	for (guint32 i = 0; i < spans->n; i++) {
+		guint64 id = g_array_index(run->parents, guint64, spans->spans[i].id);
+		guint32 parent = id ? wp_map_find(span_of, id) : WP_MAP_NONE;
+		if (parent != WP_MAP_NONE && wp_span_is_paired(&spans->spans[parent]))
+			links->links[i].parent = parent;
+		else
+			links->links[i].evidence = wp_span_is_paired(&spans->spans[i])
+							   ? WP_EVIDENCE_ROOT
+							   : WP_EVIDENCE_UNPAIRED;
+	}
+	return links;
+}
+
+/* Links without what does not stand. */
+static void
+hide(WpLinks *links, const WpWindowAnswer *answer)
+{
+	for (guint32 i = 0; i < links->n; i++)
+		if (!answer->takes[i])
+			links->links[i] =
+				(WpLink){ WP_NO_SPAN, WP_NO_SPAN, -1, 0, WP_EVIDENCE_UNSEEN };
+}
+
+static gboolean
+on_window(WpWindows *windows, const WpTrace *trace, gboolean is_last, gpointer data, GError **error)
+{
+	Run *run = data;
+	WpResolveOptions options;
+	wp_resolve_options_init(&options);
+	if (!run->resolved)
+		run->resolved = wp_resolve(trace, &options, error);
+	else if (wp_resolved_next(run->resolved, trace))
+		wp_pattern_sum_move(run->sum, run->resolved);
+	const WpSpans *spans = wp_resolved_spans(run->resolved);
+	g_autoptr(WpLinks) links = true_links(run);
+	const WpWindowAnswer *answer = wp_windows_answer(windows, spans, links);
+	for (guint32 i = 0; i < spans->n; i++) {
+		guint64 id = spans->spans[i].id;
+		ck_assert(!(answer->takes[i] && spans->spans[i].marks & WP_MARK_ANSWERED));
+		ck_assert_uint_le(run->taken[id] += answer->takes[i], 1);
+		if (answer->takes[i])
+			ck_assert_int_ge(spans->spans[i].call_ns, run->floor_ns);
+		if (!(spans->spans[i].marks & WP_MARK_CARRIED))
+			ck_assert_uint_eq(answer->numbers[i], run->next_number++);
+	}
+	ck_assert_int_ge(answer->floor_ns, run->floor_ns);
+	run->floor_ns = answer->floor_ns;
+	run->most_spans = MAX(run->most_spans, spans->n);
+	hide(links, answer);
+	g_autoptr(WpPatternSet) set = wp_patterns_new(run->resolved, links);
+	wp_pattern_sum_add(run->sum, set);
+	return TRUE;
+}
+
+/* (transfer full) A pattern a line. */
+static char *
+describe(const WpPatternSet *set, const WpResolved *resolved)
+{
+	WpNodes *nodes = wp_trace_nodes(wp_resolved_trace(resolved));
+	GString *text = g_string_new(NULL);
+
+	for (guint32 i = 0; i < set->n_patterns; i++) {
+		const WpPattern *pattern = &set->patterns[i];
+		g_string_append_printf(text, "%u of %.0f: %s >", (guint)pattern->count,
+				       pattern->total_ns,
+				       wp_resolved_node_name(resolved, pattern->client));
+		for (guint32 k = 0; k < pattern->n_nodes; k++) {
+			const WpPatternNode *node = &pattern->nodes[k];
+			g_string_append_printf(text, " %u %s/%s %.0f", node->depth,
+					       wp_resolved_node_name(resolved, node->node),
+					       wp_nodes_text(nodes, node->label),
+					       wp_delay_sum_ns(node->self_time));
+		}
+		g_string_append_printf(text, "; slowest at %" G_GINT64_FORMAT "\n",
+				       pattern->exemplars[WP_PATTERN_N_EXEMPLARS - 1].begin_ns);
+	}
+	for (guint32 i = 0; i < set->n_operations; i++) {
+		const WpOperation *operation = &set->operations[i];
+		g_string_append_printf(text, "%s",
+				       wp_resolved_node_name(resolved, operation->node));
+		for (guint32 k = 0; k < operation->n_places; k++)
+			g_string_append_printf(
+				text, " %u %s %.3f %.3f %.3f", operation->places[k].depth,
+				wp_resolved_node_name(resolved, operation->places[k].node),
+				operation->places[k].calls, operation->places[k].self_ns,
+				operation->places[k].delay_ns);
+		g_string_append_c(text, '\n');
+	}
+	return g_string_free(text, FALSE);
+}
+
+/* (transfer full) What windows of CALLS make of TREE. OUT_COUNTERS: by number. */
+static char *
+in_windows(const WpTree *tree, guint32 calls, guint64 *out_counters, guint64 *out_most)
+{
+	Run run = { .parents = tree->parents,
+		    .sum = wp_pattern_sum_new(),
+		    .taken = g_new0(guint8, tree->parents->len + 1),
+		    .floor_ns = G_MININT64 };
+	WpNodes *nodes = wp_trace_nodes(tree->trace);
+	g_autoptr(WpWindows) windows = wp_windows_new(nodes, calls, on_window, &run);
+
+	ck_assert(wp_trace_push(tree->trace, wp_windows_sink(windows), NULL));
+	ck_assert(wp_windows_finish(windows, NULL));
+	for (guint i = 1; i < tree->parents->len; i++)
+		ck_assert_msg(run.taken[i] == 1, "windows of %u: call %u taken %u times", calls, i,
+			      run.taken[i]);
+	for (int i = 0; out_counters && i < WP_N_COUNTERS; i++)
+		out_counters[i] =
+			wp_counters_get(wp_trace_counters(wp_windows_trace(windows)), (WpCounter)i);
+	if (out_most)
+		*out_most = run.most_spans;
+	g_autoptr(WpPatternSet) set = wp_pattern_sum_finish(run.sum, run.resolved);
+	char *text = describe(set, run.resolved);
+	wp_pattern_sum_free(run.sum);
+	wp_resolved_free(run.resolved);
+	g_free(run.taken);
+	return text;
+}
+
+static char *
+whole(const WpTree *tree)
+{
+	g_autoptr(WpLinks) links = wp_tree_links(tree);
+	g_autoptr(WpPatternSet) set = wp_patterns_new(tree->resolved, links);
+	return describe(set, tree->resolved);
+}
+
+/* N requests, one every PERIOD us; up to 40 us long, and each tenth LONG us more. */
+static WpTree *
+make_requests(guint n, guint period, guint longer)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (guint i = 0; i < n; i++) {
+		guint t = 1 + i * period, end = t + 20 + i % 7 * 3 + (i % 10 ? 0 : longer);
+		g_string_append_printf(text, "c>w/%s[%u-%u](", i % 3 ? "get" : "put", t, end);
+		if (i % 4)
+			g_string_append_printf(text, "auth[%u-%u],", t + 1, t + 4);
+		g_string_append_printf(text, "db/%u[%u-%u](disk[%u-%u])) ", i % 2, t + 5, end - 2,
+				       t + 6, end - 4);
+	}
+	return wp_tree_new(text->str);
+}
+
+/* Whatever the size, and whether anything is open at a cut. */
+START_TEST(same_as_whole)
+{
+	static const struct {
+		guint period, longer;
+	} rows[] = {
+		{ 100, 0 }, /* one at a time: nothing is open at a cut */
+		{ 9, 0 },   /* several at a time */
+		{ 1, 0 },   /* very many */
+		{ 9, 300 }, /* some long ones */
+	};
+	static const guint32 sizes[] = { 50, 64, 201, 500, 100000 };
+	for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
+		g_autoptr(WpTree) tree = make_requests(1000, rows[r].period, rows[r].longer);
+		g_autofree char *expected = whole(tree);
+		for (gsize s = r < 2 ? 0 : 3; s < G_N_ELEMENTS(sizes); s++) {
+			guint64 counters[WP_N_COUNTERS], most;
+			g_autofree char *got = in_windows(tree, sizes[s], counters, &most);
+			ck_assert_str_eq(got, expected);
+			ck_assert_uint_eq(counters[WP_COUNT_WINDOW_CALLS_LATE], 0);
+			ck_assert_uint_eq(counters[WP_COUNT_WINDOWS] > 1, sizes[s] < 100000);
+			ck_assert_uint_eq(counters[WP_COUNT_WINDOWS_FORCED], 0);
+			ck_assert_uint_le(most, 4 * sizes[s]);
+		}
+	}
+}
+END_TEST
+
+/* Windows of fewer calls than a request has, or than are open at once. */
+START_TEST(smaller_than_a_request)
+{
+	g_autoptr(WpTree) tree = make_requests(300, 2, 40);
+	for (guint32 calls = 1; calls < 40; calls += 3) {
+		guint64 counters[WP_N_COUNTERS], most;
+		g_autofree char *got = in_windows(tree, calls, counters, &most);
+		ck_assert_ptr_nonnull(got);
+		ck_assert_uint_gt(counters[WP_COUNT_WINDOWS], 10);
+	}
+}
+END_TEST
+
+/*
+ * One call without an answer holds up the first windows, until it has taken twice as long as any between
+ * its nodes; it is there once, and in no pattern.
+ */
+START_TEST(no_return)
+{
+	static const char *const lost[] = { "c>w/get[3-] ", "c>x[3-] ", "c>w/get[3-40](db/0[7-]) ",
+					    "c>w/get[3]", "c>w/get[3-20]~ c>w/poll[2-9900]~ " };
+	for (gsize i = 0; i < G_N_ELEMENTS(lost); i++) {
+		g_autoptr(GString) text = g_string_new(lost[i]);
+		for (guint k = 0; k < 500; k++)
+			g_string_append_printf(text, " c>w/get[%u-%u](db/0[%u-%u])", 10 + 20 * k,
+					       40 + 20 * k, 15 + 20 * k, 30 + 20 * k);
+		g_autoptr(WpTree) tree = wp_tree_new(text->str);
+		g_autofree char *expected = whole(tree);
+		for (guint32 calls = 40; calls < 200; calls += 50) {
+			guint64 counters[WP_N_COUNTERS], most;
+			g_autofree char *got = in_windows(tree, calls, counters, &most);
+			if (i < 4)
+				ck_assert_str_eq(got, expected);
+			ck_assert_uint_ge(counters[WP_COUNT_WINDOWS], 3);
+			ck_assert_uint_le(most, 4 * calls);
+		}
+	}
+}
+END_TEST
+
+/* A request over many windows: given up, which is counted, and the others are as ever. */
+START_TEST(open_over_windows)
+{
+	g_autoptr(GString) text = g_string_new("c>long[1-20000](db/0[5-12],db/0[19000-19010]) ");
+	guint64 counters[WP_N_COUNTERS], most;
+	for (guint k = 0; k < 900; k++)
+		g_string_append_printf(text, " c>w/get[%u-%u](db/0[%u-%u])", 10 + 20 * k,
+				       40 + 20 * k, 15 + 20 * k, 30 + 20 * k);
+	g_autoptr(WpTree) tree = wp_tree_new(text->str);
+	g_autofree char *got = in_windows(tree, 50, counters, &most);
+	ck_assert_ptr_nonnull(strstr(got, "900 of 27000000: c > 0 w/get"));
+	ck_assert_ptr_null(strstr(got, "> 0 long"));
+	ck_assert_uint_eq(counters[WP_COUNT_WINDOW_CALLS_OPEN], 1);
+	ck_assert_uint_gt(counters[WP_COUNT_WINDOWS_FORCED], 0);
+	ck_assert_uint_le(most, 200);
+	/* In windows that are long enough it is as in the whole. */
+	g_autofree char *expected = whole(tree);
+	g_autofree char *longer = in_windows(tree, 1500, counters, &most);
+	ck_assert_str_eq(longer, expected);
+	ck_assert_uint_eq(counters[WP_COUNT_WINDOW_CALLS_OPEN], 0);
+}
+END_TEST
+
+/* What is learned late of nodes holds for what was answered early. */
+START_TEST(knowledge_grows)
+{
+	static const char *const late[] = {
+		"",
+		/* a second service on an address: two nodes */
+		"10.0.0.1>10.0.0.2:81[90001-90010] ",
+		/* ... that sends as well */
+		"10.0.0.1>10.0.0.2:81[90001-90010](10.0.0.3:90[90002-90005]) ",
+		/* a client that is called */
+		"10.0.0.9>10.0.0.1:70[90001-90010] ",
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(late); i++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		for (guint k = 0; k < 300; k++)
+			g_string_append_printf(text,
+					       "10.0.0.1>10.0.0.2:80/a[%u-%u](10.0.0.3:90[%u-%u]) ",
+					       10 + 50 * k, 40 + 50 * k, 15 + 50 * k, 30 + 50 * k);
+		g_string_append(text, late[i]);
+		g_autoptr(WpTree) tree = wp_tree_new(text->str);
+		g_autofree char *expected = whole(tree);
+		g_autofree char *got = in_windows(tree, 100, NULL, NULL);
+		ck_assert_str_eq(got, expected);
+	}
+}
+END_TEST
+
+/* More than so many clients are one node, also where the first windows saw fewer. */
+START_TEST(clients_fold_late)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	for (guint k = 0; k < 600; k++)
+		g_string_append_printf(text, "10.1.0.%u>10.0.0.2:80/a[%u-%u](10.0.0.3:90[%u-%u]) ",
+				       1 + k / 20, 10 + 50 * k, 40 + 50 * k, 15 + 50 * k,
+				       30 + 50 * k);
+	g_autoptr(WpTree) tree = wp_tree_new(text->str);
+	g_autofree char *expected = whole(tree);
+	g_autofree char *got = in_windows(tree, 60, NULL, NULL);
+	ck_assert_ptr_nonnull(strstr(expected, "client > 0 10.0.0.2"));
+	ck_assert_str_eq(got, expected);
+}
+END_TEST
+
+WP_SUITE("window", same_as_whole, smaller_than_a_request, no_return, open_over_windows,
+	 knowledge_grows, clients_fold_late)
