@@ -40,7 +40,6 @@ typedef struct {
 
 typedef struct {
 	char *name;
-	guint32 host;
 	guint32 trace_node; /* what it was made for last */
 	guint16 port;       /* ... 0: all of it, or the rest */
 	gboolean is_whole;  /* ... and all that the address sends */

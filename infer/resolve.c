@@ -220,8 +220,7 @@ get_node(WpResolved *resolved, const char *name, guint32 trace_node, guint16 por
 	guint32 number = GPOINTER_TO_UINT(g_hash_table_lookup(resolved->taken, name));
 
 	if (number == 0) {
-		WpResolveNode made = { .name = g_strdup(name),
-				       .host = wp_resolve_address(resolved, trace_node)->host };
+		WpResolveNode made = { .name = g_strdup(name) };
 		g_array_append_val(resolved->nodes, made);
 		number = resolved->nodes->len;
 		g_hash_table_insert(resolved->taken, made.name, GUINT_TO_POINTER(number));
@@ -528,13 +527,6 @@ wp_resolved_node_of(const WpResolved *resolved, guint32 trace_node)
 {
 	g_return_val_if_fail(trace_node < resolved->addresses->len, 0);
 	return get_place(resolved, trace_node)->node;
-}
-
-guint32
-wp_resolved_host(const WpResolved *resolved, guint32 node)
-{
-	g_return_val_if_fail(node < resolved->nodes->len, 0);
-	return g_array_index(resolved->nodes, WpResolveNode, node).host;
 }
 
 gsize

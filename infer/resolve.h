@@ -74,13 +74,6 @@ const char *wp_resolved_node_name(const WpResolved *resolved, guint32 node);
 /* The user's node of a trace's node (where split by port: that of the sending side). */
 guint32 wp_resolved_node_of(const WpResolved *resolved, guint32 trace_node);
 
-/*
- * The host of a node: nodes split from one address have the same, as calls that the address sends may
- * belong to any of them. Of a node folded from several addresses it is that of the first; each span
- * carries its own.
- */
-guint32 wp_resolved_host(const WpResolved *resolved, guint32 node);
-
 /* Names of nodes that serve several ports and send calls too: their outgoing calls cannot be told apart. */
 gsize wp_resolved_n_shared(const WpResolved *resolved);
 const char *wp_resolved_shared(const WpResolved *resolved, gsize i);

@@ -20,7 +20,8 @@ typedef struct {
 	guint64 id;             /* of the record */
 	guint32 caller;         /* node of WpResolved */
 	guint32 callee;
-	guint32 caller_host; /* see wp_resolved_host() */
+	/* Of addresses: nodes split from one have the same, as what it sends may be any one's. */
+	guint32 caller_host;
 	guint32 callee_host;
 	guint32 label;         /* string, 0 = none (or not by label) */
 	guint32 protocol;      /* string */
