@@ -162,10 +162,11 @@ void
 wp_test_record_bytes(WpTestRecorder *recorder, guint side, const guint8 *data, gsize length,
 		     const WpStamp *stamp)
 {
+	/* Check writes a file at each of its asserts: too much for each byte. */
 	for (gsize i = 0; i < length; i++)
-		ck_assert_msg(data[i] == byte_at(side, recorder->at[side] + i),
-			      "%c: wrong byte at %" G_GUINT64_FORMAT, side ? 'S' : 'C',
-			      recorder->at[side] + i);
+		if (data[i] != byte_at(side, recorder->at[side] + i))
+			ck_abort_msg("%c: wrong byte at %" G_GUINT64_FORMAT, side ? 'S' : 'C',
+				     recorder->at[side] + i);
 	record_range(recorder, side, "", length, stamp);
 }
 
