@@ -219,6 +219,9 @@ convert(const Reader *reader, const WpWptRecord *stored, WpRecord *out)
 		return "a record names a text that is not there";
 	if (out->kind > WP_KIND_MESSAGE || out->status > WP_STATUS_TIMEOUT)
 		return "a record is of no known kind or status";
+	/* As in a text trace, where it cannot be told from a number that is too large. */
+	if (out->packet == G_MAXUINT64)
+		return "the packet of a record is out of range";
 	if (out->begin_ns < -MAX_TIME_NS || out->end_ns > MAX_TIME_NS)
 		return "the times of a record are out of range";
 	if (out->end_ns < out->begin_ns)

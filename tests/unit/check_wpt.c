@@ -236,6 +236,7 @@ START_TEST(nonsense)
 		{ "RECS", FIELD(begin_ns), G_GUINT64_CONSTANT(1) << 63,
 		  "the times of a record are out of range" },
 		{ "RECS", FIELD(end_ns), G_MAXINT64, "the times of a record are out of range" },
+		{ "RECS", FIELD(packet), G_MAXUINT64, "the packet of a record is out of range" },
 		{ "RECS", FIELD(n_tokens), 17, "the tokens or addresses of a record are missing" },
 		{ "RECS", FIELD(n_tokens), 255, "the tokens or addresses of a record are missing" },
 		{ "RECS", FIELD(src_end), 3, "the tokens or addresses of a record are missing" },
