@@ -4,35 +4,12 @@
  */
 #include <glib/gstdio.h>
 #include <stdint.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "capture/trace-io.h"
-#include "capture/trace.h"
+#include "tests/fuzz/again.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static gboolean
-rewrite(const char *from, const char *to)
-{
-	g_autoptr(WpNodes) nodes = wp_nodes_new();
-	WpRecordSink *writer = wp_trace_writer_new(to, NULL);
-	g_assert(writer);
-	gboolean good = wp_trace_read(from, NULL, nodes, writer, NULL);
-	wp_trace_writer_free(writer);
-	return good;
-}
-
-static void
-check_same(const char *first, const char *second)
-{
-	g_autofree char *a = NULL, *b = NULL;
-	gsize n_a, n_b;
-
-	g_assert(g_file_get_contents(first, &a, &n_a, NULL));
-	g_assert(g_file_get_contents(second, &b, &n_b, NULL));
-	g_assert(n_a == n_b && memcmp(a, b, n_a) == 0);
-}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -45,9 +22,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	wp_trace_is_trace(data, size);
 	g_assert(g_file_set_contents(input, (const char *)data, (gssize)size, NULL));
-	if (rewrite(input, first)) {
-		g_assert(rewrite(first, second));
-		check_same(first, second);
+	if (fuzz_rewrite(input, first)) {
+		g_assert(fuzz_rewrite(first, second));
+		fuzz_check_same(first, second);
 	}
 	g_unlink(input);
 	g_unlink(first);

@@ -8,33 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/trace-io.h"
 #include "capture/trace.h"
 #include "capture/wpt.h"
+#include "tests/fuzz/again.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static gboolean
-rewrite(const char *from, const char *to)
-{
-	g_autoptr(WpNodes) nodes = wp_nodes_new();
-	WpRecordSink *writer = wp_trace_writer_new(to, NULL);
-	g_assert(writer);
-	gboolean good = wp_trace_read(from, NULL, nodes, writer, NULL);
-	wp_trace_writer_free(writer);
-	return good;
-}
-
-static void
-check_same(const char *first, const char *second)
-{
-	g_autofree char *a = NULL, *b = NULL;
-	gsize n_a, n_b;
-
-	g_assert(g_file_get_contents(first, &a, &n_a, NULL));
-	g_assert(g_file_get_contents(second, &b, &n_b, NULL));
-	g_assert(n_a == n_b && memcmp(a, b, n_a) == 0);
-}
 
 /* Names of the files that a run makes. */
 typedef struct {
@@ -45,10 +23,10 @@ static void
 try_bytes(const Files *files, const uint8_t *data, size_t size)
 {
 	g_assert(g_file_set_contents(files->input, (const char *)data, (gssize)size, NULL));
-	if (rewrite(files->input, files->text)) {
-		g_assert(rewrite(files->text, files->binary));
-		g_assert(rewrite(files->binary, files->text_again));
-		check_same(files->text, files->text_again);
+	if (fuzz_rewrite(files->input, files->text)) {
+		g_assert(fuzz_rewrite(files->text, files->binary));
+		g_assert(fuzz_rewrite(files->binary, files->text_again));
+		fuzz_check_same(files->text, files->text_again);
 	}
 }
 
