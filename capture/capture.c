@@ -70,6 +70,17 @@ parse_decode_as(const char *text, WpStreamShared *shared, GError **error)
 	return shared->forced != NULL;
 }
 
+/* The capture file says that ADDRESS is called TEXT. */
+static void
+take_name(const guint8 address[16], const char *text, gsize length, gpointer data)
+{
+	WpNodes *nodes = data;
+	guint32 node = wp_nodes_by_address_seen(nodes, address, WP_NODE_NAMED);
+
+	if (node != WP_NO_NODE)
+		wp_nodes_add_hint(nodes, node, WP_NAME_CAPTURE, text, (gssize)length);
+}
+
 static gboolean
 run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptions *options,
 	 WpNodes *nodes, WpRecordSink *sink, GError **error)
@@ -84,6 +95,7 @@ run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptio
 	run->source = wp_source_open_all(paths, n_paths, options->standard_input, error);
 	if (!run->source)
 		return FALSE;
+	wp_source_on_names(run->source, take_name, nodes);
 	run->counters = wp_counters_new();
 	run->packets = wp_packets_new(run->counters);
 	run->order = wp_order_new(sink, run->counters);
@@ -295,6 +307,8 @@ finish(Run *run, GError **error)
 
 	wp_flows_finish(run->flows);
 	wp_counters_add(run->counters, WP_COUNT_KERNEL_DROPS, wp_source_kernel_drops(run->source));
+	wp_counters_add(run->counters, WP_COUNT_BLOCKS_SKIPPED,
+			wp_source_blocks_skipped(run->source));
 	wp_loss_count(run->loss,
 		      wp_counters_get(counters, WP_COUNT_PACKETS) -
 			      wp_counters_get(counters, WP_COUNT_PACKETS_FILTERED) -

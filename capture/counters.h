@@ -29,6 +29,7 @@
 	X(INPUT_STOPPED, "input-stopped", LOSS, "inputs not read to their end: interrupted")       \
 	X(INPUT_DAMAGED, "input-damaged", LOSS, "inputs not read to their end: damaged")           \
 	X(KERNEL_DROPS, "kernel-drops", LOSS, "packets that the capturing kernel dropped")         \
+	X(BLOCKS_SKIPPED, "capture-blocks-skipped", INFO, "blocks of captures passed over")        \
 	X(FRAGMENTS, "ip-fragments", INFO, "IP fragments")                                         \
 	X(FRAGMENTS_LOST, "ip-fragments-lost", LOSS, "fragments of datagrams never complete")      \
 	X(FLOWS_TCP, "flows-tcp", INFO, "TCP flows")                                               \

@@ -32,7 +32,7 @@ struct WpNodes {
 	guint32 others[2];  /* node + 1, by WpNodeRole; 0 = none yet */
 };
 
-static const char *const source_names[] = { "file", "dns", "http-host", "tls" };
+static const char *const source_names[] = { "file", "capture", "dns", "http-host", "tls" };
 
 WpNodes *
 wp_nodes_new(void)

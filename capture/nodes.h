@@ -18,9 +18,11 @@ typedef struct WpNodes WpNodes;
 
 #define WP_NO_NODE G_MAXUINT32
 
-/* Where a name came from; the first of these that gave one wins: the user knows best, then who is asked for names. */
+/* Where a name came from; the first of these that gave one wins: the user knows best,
+ * then who captured, then who is asked for names. */
 typedef enum {
 	WP_NAME_FILE,      /* --names */
+	WP_NAME_CAPTURE,   /* what the capture file itself says (pcapng name resolution) */
 	WP_NAME_DNS,       /* an answer of a name server in the capture */
 	WP_NAME_HTTP_HOST, /* Host of a request to it */
 	WP_NAME_TLS_SNI,   /* server name of a TLS client hello to it */
@@ -101,7 +103,7 @@ WpStrings *wp_nodes_strings(WpNodes *nodes);
 /* Short for wp_strings_get() on them. */
 const char *wp_nodes_text(const WpNodes *nodes, guint32 string);
 
-/* "dns", "http-host", "tls", "file" */
+/* "file", "capture", "dns", "http-host", "tls" */
 const char *wp_name_source_name(WpNameSource source);
 gboolean wp_name_source_from_name(const char *name, WpNameSource *out_source);
 

@@ -12,6 +12,14 @@
 /* A longer packet is a sign of a damaged file: the longest that Linux makes (IPv6 "big TCP") is half. */
 #define WP_FRAME_MAX (1024 * 1024)
 
+/* Who is told what a file says beside its packets; see source.h. A function may be NULL. */
+typedef struct {
+	WpSourceSecretsFunc on_secrets;
+	gpointer secrets_data;
+	WpSourceNameFunc on_name;
+	gpointer name_data;
+} WpSourceHooks;
+
 /* Each function gets the state that open() made. */
 typedef struct {
 	const char *name;
@@ -19,13 +27,14 @@ typedef struct {
 	/* TRUE where HEAD (at least 12 bytes, or the whole file) begins such a file. */
 	gboolean (*detect)(const guint8 *head, gsize length);
 
-	/* (transfer full) INPUT is borrowed. */
-	gpointer (*open)(WpInput *input, GError **error);
+	/* (transfer full) INPUT and HOOKS are borrowed; HOOKS may change until the first next(). */
+	gpointer (*open)(WpInput *input, const WpSourceHooks *hooks, GError **error);
 
 	/* Fills all of OUT_FRAME but the tap. */
 	WpSourceResult (*next)(gpointer state, WpFrame *out_frame, GError **error);
 
-	guint64 (*kernel_drops)(gpointer state); /* NULL: the format cannot tell */
+	guint64 (*kernel_drops)(gpointer state);   /* NULL: the format cannot tell */
+	guint64 (*blocks_skipped)(gpointer state); /* NULL: the format has none */
 	void (*free)(gpointer state);
 } WpSourceFormat;
 

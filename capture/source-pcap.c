@@ -67,7 +67,7 @@ is_old_order(guint16 major, guint16 minor)
 }
 
 static gpointer
-pcap_open(WpInput *input, GError **error)
+pcap_open(WpInput *input, const WpSourceHooks *hooks, GError **error)
 {
 	const guint8 *data;
 	gssize n = wp_input_peek(input, FILE_HEADER, &data, error);

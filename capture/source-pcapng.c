@@ -7,8 +7,13 @@
  *
  * Times are counts of a unit that the interface tells (if_tsresol, a power of ten or of two), from an
  * offset (if_tsoffset). A simple packet (SPB) has no time: it gets that of the packet before it.
+ *
+ * Blocks of names (NRB) and of secrets (DSB) are told to whoever asked for them (source.h). All others
+ * are passed over and counted.
  */
 #include "capture/source-format.h"
+
+#include <string.h>
 
 #include "capture/bytes.h"
 #include "capture/trace.h"
@@ -18,8 +23,16 @@ enum {
 	BLOCK_INTERFACE = 1,
 	BLOCK_PACKET = 2,
 	BLOCK_SIMPLE = 3,
+	BLOCK_NAMES = 4,
 	BLOCK_STATISTICS = 5,
-	BLOCK_ENHANCED = 6
+	BLOCK_ENHANCED = 6,
+	BLOCK_SECRETS = 10
+};
+
+/* Records of a block of names; 0 ends them. An address, then its names, each ended by a zero. */
+enum {
+	NAMES_IPV4 = 1,
+	NAMES_IPV6 = 2
 };
 
 /* Option codes of the blocks above; 0 ends the list in each. */
@@ -37,6 +50,9 @@ enum {
 #define MAX_BLOCK         (WP_FRAME_MAX + 65536) /* and options; more is a sign of damage */
 #define MAX_INTERFACES    65536
 
+/* Names and secrets of a day; a longer block is passed over. Far below what an input can show at once. */
+#define MAX_TOLD_BLOCK (12 * 1024 * 1024)
+
 typedef struct {
 	guint32 link_type;
 	guint32 snap_length;   /* 0 = none */
@@ -48,7 +64,9 @@ typedef struct {
 
 typedef struct {
 	WpInput *input;
+	const WpSourceHooks *hooks;
 	gboolean is_big_endian;
+	guint64 n_skipped;  /* blocks */
 	GArray *interfaces; /* Interface, of the section */
 	guint64 drops;      /* of former sections */
 	gint64 last_ns;
@@ -86,10 +104,11 @@ pcapng_detect(const guint8 *head, gsize length)
 }
 
 static gpointer
-pcapng_open(WpInput *input, GError **error)
+pcapng_open(WpInput *input, const WpSourceHooks *hooks, GError **error)
 {
 	Pcapng *png = g_new0(Pcapng, 1);
 	png->input = input;
+	png->hooks = hooks;
 	png->interfaces = g_array_new(FALSE, FALSE, sizeof(Interface));
 	return png;
 }
@@ -112,6 +131,13 @@ pcapng_kernel_drops(gpointer state)
 		drops += MAX(interface->drops_total, interface->drops_between);
 	}
 	return drops;
+}
+
+static guint64
+pcapng_blocks_skipped(gpointer state)
+{
+	Pcapng *png = state;
+	return png->n_skipped;
 }
 
 /* NULL where the section describes no such interface. */
@@ -287,12 +313,73 @@ read_simple(Pcapng *png, WpBytes *body, WpFrame *frame)
 	return finish_frame(png, body, frame);
 }
 
-/* TRUE where there is something in a block for us; others are not even read whole. */
-static gboolean
-is_known(guint32 type)
+/* The names of one address, each ended by a zero (the last one perhaps by the record). */
+static void
+tell_names(const Pcapng *png, const guint8 address[16], WpBytes *names)
 {
-	return type == BLOCK_ENHANCED || type == BLOCK_INTERFACE || type == BLOCK_SIMPLE ||
-	       type == BLOCK_PACKET || type == BLOCK_STATISTICS || type == BLOCK_SECTION;
+	while (wp_bytes_left(names) > 0) {
+		gssize found = wp_bytes_find(names, 0, wp_bytes_left(names));
+		gsize length = found >= 0 ? (gsize)found : wp_bytes_left(names);
+		const guint8 *name = wp_bytes_take(names, length);
+		if (length > 0)
+			png->hooks->on_name(address, (const char *)name, length,
+					    png->hooks->name_data);
+		wp_bytes_skip(names, found >= 0);
+	}
+}
+
+static void
+read_names(const Pcapng *png, WpBytes *body)
+{
+	guint16 type;
+	WpBytes record;
+
+	/* Records are laid out as options are. */
+	while (png->hooks->on_name && next_option(png, body, &type, &record)) {
+		guint8 address[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+		gsize size = type == NAMES_IPV4 ? 4 : type == NAMES_IPV6 ? 16 : 0;
+		const guint8 *from = size ? wp_bytes_take(&record, size) : NULL;
+		if (!from)
+			continue;
+		memcpy(address + 16 - size, from, size);
+		tell_names(png, address, &record);
+	}
+}
+
+static void
+read_secrets(const Pcapng *png, WpBytes *body)
+{
+	guint32 kind = read_u32(png, body), length = read_u32(png, body);
+	const guint8 *secrets = wp_bytes_take(body, length);
+
+	if (secrets && png->hooks->on_secrets)
+		png->hooks->on_secrets(kind, secrets, length, png->hooks->secrets_data);
+}
+
+/* Blocks in which there is something for us; others are not even read whole. */
+static const struct {
+	guint32 type;
+	guint32 length_max;
+	gboolean may_be_longer; /* than that: then it is passed over; else it is a sign of damage */
+} known_blocks[] = {
+	{ BLOCK_ENHANCED, MAX_BLOCK, FALSE },   { BLOCK_SIMPLE, MAX_BLOCK, FALSE },
+	{ BLOCK_PACKET, MAX_BLOCK, FALSE },     { BLOCK_INTERFACE, MAX_BLOCK, FALSE },
+	{ BLOCK_STATISTICS, MAX_BLOCK, FALSE }, { BLOCK_SECTION, MAX_BLOCK, FALSE },
+	{ BLOCK_NAMES, MAX_TOLD_BLOCK, TRUE },  { BLOCK_SECRETS, MAX_TOLD_BLOCK, TRUE },
+};
+
+/* TRUE where a block is to be read, of which there may be so many bytes. */
+static gboolean
+is_for_us(guint32 type, guint32 length, gboolean *out_damaged)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(known_blocks); i++)
+		if (known_blocks[i].type == type) {
+			gboolean fits = length <= known_blocks[i].length_max;
+			*out_damaged = !fits && !known_blocks[i].may_be_longer;
+			return fits;
+		}
+	*out_damaged = FALSE;
+	return FALSE;
 }
 
 /* TRUE where the block gave FRAME. *OUT_WRONG: what is wrong with it. */
@@ -313,6 +400,12 @@ read_block(Pcapng *png, guint32 type, WpBytes *body, WpFrame *frame, const char 
 		return FALSE;
 	case BLOCK_STATISTICS:
 		read_statistics(png, body);
+		return FALSE;
+	case BLOCK_NAMES:
+		read_names(png, body);
+		return FALSE;
+	case BLOCK_SECRETS:
+		read_secrets(png, body);
 		return FALSE;
 	case BLOCK_ENHANCED:
 		is_good = read_enhanced(png, body, frame);
@@ -405,15 +498,16 @@ pcapng_next(gpointer state, WpFrame *out_frame, GError **error)
 			result = read_block_head(png, &type, &length, error);
 		if (result != WP_SOURCE_FRAME)
 			return result;
-		gboolean has_frame = FALSE;
-		if (is_known(type)) {
-			if (length > MAX_BLOCK)
-				return wp_source_damaged(png->input, png->number + 1,
-							 IMPOSSIBLE_LENGTH, error);
+		gboolean has_frame = FALSE, is_damaged;
+		if (is_for_us(type, length, &is_damaged)) {
 			result = read_body(png, length, &body, error);
 			if (result != WP_SOURCE_FRAME)
 				return result;
 			has_frame = read_block(png, type, &body, out_frame, &wrong);
+		} else if (is_damaged) {
+			wrong = IMPOSSIBLE_LENGTH;
+		} else {
+			png->n_skipped++;
 		}
 		if (wrong)
 			return wp_source_damaged(png->input, png->number + 1, wrong, error);
@@ -429,5 +523,6 @@ const WpSourceFormat wp_source_pcapng = {
 	.open = pcapng_open,
 	.next = pcapng_next,
 	.kernel_drops = pcapng_kernel_drops,
+	.blocks_skipped = pcapng_blocks_skipped,
 	.free = pcapng_free,
 };

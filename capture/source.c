@@ -32,6 +32,7 @@ struct WpSource {
 	gboolean is_started; /* heap is filled */
 	guint n_cut;
 	GError *failure; /* the first one */
+	WpSourceHooks hooks;
 };
 
 /* What files that are no captures most often are. */
@@ -93,7 +94,8 @@ wp_source_damaged(WpInput *input, guint64 number, const char *what, GError **err
 }
 
 static gboolean
-open_input(Input *input, const char *path, WpInput **standard_input, GError **error)
+open_input(Input *input, const char *path, WpInput **standard_input, const WpSourceHooks *hooks,
+	   GError **error)
 {
 	const guint8 *head;
 
@@ -106,7 +108,7 @@ open_input(Input *input, const char *path, WpInput **standard_input, GError **er
 		wp_source_damaged(input->input, 0, find_advice(head, (gsize)n), error);
 		return FALSE;
 	}
-	input->state = input->format->open(input->input, error);
+	input->state = input->format->open(input->input, hooks, error);
 	return input->state != NULL;
 }
 
@@ -126,7 +128,8 @@ wp_source_open_all(const char *const *paths, gsize n, WpInput **standard_input, 
 	source->heap = g_new0(Input *, n);
 	source->n_inputs = n;
 	for (gsize i = 0; i < n; i++) {
-		if (!open_input(&source->inputs[i], paths[i], standard_input, error))
+		if (!open_input(&source->inputs[i], paths[i], standard_input, &source->hooks,
+				error))
 			return NULL;
 		source->inputs[i].frame.tap = (guint8)i;
 	}
@@ -239,6 +242,22 @@ wp_source_next(WpSource *source, WpFrame *out_frame, GError **error)
 	return source->n_cut > 0 ? WP_SOURCE_CUT : WP_SOURCE_END;
 }
 
+void
+wp_source_on_secrets(WpSource *source, WpSourceSecretsFunc func, gpointer data)
+{
+	g_return_if_fail(!source->is_started);
+	source->hooks.on_secrets = func;
+	source->hooks.secrets_data = data;
+}
+
+void
+wp_source_on_names(WpSource *source, WpSourceNameFunc func, gpointer data)
+{
+	g_return_if_fail(!source->is_started);
+	source->hooks.on_name = func;
+	source->hooks.name_data = data;
+}
+
 guint
 wp_source_n_cut(const WpSource *source)
 {
@@ -272,4 +291,16 @@ wp_source_kernel_drops(const WpSource *source)
 			drops += input->format->kernel_drops(input->state);
 	}
 	return drops;
+}
+
+guint64
+wp_source_blocks_skipped(const WpSource *source)
+{
+	guint64 skipped = 0;
+	for (gsize i = 0; i < source->n_inputs; i++) {
+		const Input *input = &source->inputs[i];
+		if (input->format->blocks_skipped)
+			skipped += input->format->blocks_skipped(input->state);
+	}
+	return skipped;
 }

@@ -38,6 +38,19 @@ typedef enum {
 
 typedef struct WpSource WpSource;
 
+/* Kinds of secrets, as pcapng's decryption secrets block numbers them. */
+#define WP_SECRETS_TLS_KEY_LOG 0x544c534bu /* text, as programs write it to SSLKEYLOGFILE */
+
+/*
+ * What files say beside their packets (pcapng). Both are told before the packets that follow in the same
+ * input; with several inputs perhaps much earlier than those of the others. What is given is borrowed for
+ * the call, and as untrusted as a packet: TEXT may hold any bytes.
+ */
+typedef void (*WpSourceSecretsFunc)(guint32 kind, const guint8 *secrets, gsize length,
+				    gpointer data);
+typedef void (*WpSourceNameFunc)(const guint8 address[16], const char *text, gsize length,
+				 gpointer data);
+
 /*
  * Opens PATH ("-" = standard input). (transfer full); NULL with WP_CAPTURE_ERROR_OPEN, _PERMISSION or
  * _FORMAT. TAP is stored in each frame.
@@ -57,6 +70,10 @@ WpSource *wp_source_open_all(const char *const *paths, gsize n, WpInput **standa
  */
 WpSourceResult wp_source_next(WpSource *source, WpFrame *out_frame, GError **error);
 
+/* Who is told of secrets and of names of addresses; before the first wp_source_next(). NULL: nobody. */
+void wp_source_on_secrets(WpSource *source, WpSourceSecretsFunc func, gpointer data);
+void wp_source_on_names(WpSource *source, WpSourceNameFunc func, gpointer data);
+
 /* How many inputs were cut. */
 guint wp_source_n_cut(const WpSource *source);
 
@@ -65,6 +82,9 @@ void wp_source_progress(const WpSource *source, guint64 *out_read, guint64 *out_
 
 /* Drops that the file itself tells (pcapng interface statistics). */
 guint64 wp_source_kernel_drops(const WpSource *source);
+
+/* Blocks of files that were passed over: of a kind that nobody here reads, or too long to be read. */
+guint64 wp_source_blocks_skipped(const WpSource *source);
 
 void wp_source_free(WpSource *source);
 

@@ -109,7 +109,7 @@ find_proxied(WpResolved *resolved)
 static char *
 own_name(const WpResolved *resolved, guint32 node)
 {
-	for (int source = WP_NAME_DNS; source < WP_NAME_N_SOURCES; source++) {
+	for (int source = WP_NAME_FILE + 1; source < WP_NAME_N_SOURCES; source++) {
 		gboolean foreign = source == WP_NAME_HTTP_HOST &&
 				   wp_resolve_address(resolved, node)->is_behind;
 		char *name = foreign ? NULL : name_from(resolved, node, source);

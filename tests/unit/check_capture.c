@@ -137,6 +137,30 @@ START_TEST(bad_options)
 }
 END_TEST
 
+/* A block of names: those of addresses become names of nodes, what is no name does not. */
+START_TEST(names_of_the_file)
+{
+	static const guint8 block[] = "\4\0\0\0\x30\0\0\0"
+				      "\1\0\x0c\0\x0a\0\0\2web.lan\0"
+				      "\1\0\x0c\0\x0a\0\0\1\033[31m!\n\0"
+				      "\0\0\0\0\x30\0\0\0";
+	const WpPcapBuildOptions options = { .pcapng = TRUE };
+	g_autoptr(WpPcapBuild) build = build_requests(&options, 1);
+	g_autoptr(GByteArray) bytes = g_byte_array_new();
+	g_byte_array_append(bytes, wp_pcap_build_bytes(build)->data,
+			    wp_pcap_build_bytes(build)->len);
+	g_byte_array_append(bytes, block, 0x30);
+	ck_assert_uint_eq(sizeof block, 0x30 + 1);
+	g_autotemp *path = wp_temp_file_new(".pcapng", bytes->data, bytes->len);
+	g_autoptr(WpTrace) trace = run(path, NULL, NULL);
+	const WpNodes *nodes = wp_trace_nodes(trace);
+	guint32 server = wp_nodes_find_key(nodes, "10.0.0.2");
+	guint32 client = wp_nodes_find_key(nodes, "10.0.0.1");
+	ck_assert_str_eq(wp_nodes_hint(nodes, server, WP_NAME_CAPTURE, NULL), "web.lan");
+	ck_assert_ptr_null(wp_nodes_hint(nodes, client, WP_NAME_CAPTURE, NULL));
+}
+END_TEST
+
 START_TEST(decode_as)
 {
 	g_autoptr(WpPcapBuild) build = build_requests(NULL, 1);
@@ -371,5 +395,6 @@ START_TEST(loss_of_a_capture)
 }
 END_TEST
 
-WP_SUITE("capture", whole, selection, bad_options, decode_as, token_key, cut_and_broken,
-	 no_such_file, progress, loss_of_calls, loss_of_short_flows, loss_of_a_capture)
+WP_SUITE("capture", whole, selection, bad_options, names_of_the_file, decode_as, token_key,
+	 cut_and_broken, no_such_file, progress, loss_of_calls, loss_of_short_flows,
+	 loss_of_a_capture)

@@ -236,6 +236,84 @@ START_TEST(blocks)
 }
 END_TEST
 
+static void
+take_secrets(guint32 kind, const guint8 *secrets, gsize length, gpointer data)
+{
+	g_string_append_printf(data, "secrets %08x %.*s; ", kind, (int)length,
+			       (const char *)secrets);
+}
+
+static void
+take_name(const guint8 address[16], const char *text, gsize length, gpointer data)
+{
+	WpEndpoint endpoint = { .port = 1 };
+	char buffer[WP_ENDPOINT_TEXT_MAX];
+	memcpy(endpoint.address, address, 16);
+	g_string_append_printf(data, "%s %.*s; ",
+			       wp_endpoint_text(&endpoint, buffer, sizeof buffer), (int)length,
+			       text);
+}
+
+/* What a file says beside its packets, and how many blocks it has that nobody reads. */
+START_TEST(names_and_secrets)
+{
+	static const struct {
+		const char *hex;
+		const char *expected;
+		guint64 skipped;
+	} rows[] = {
+		/* DSB: a TLS key log of 3 bytes, and an option behind it */
+		{ SHB "0a000000 20000000 4b534c54 03000000 61626300 01000100 78000000 20000000",
+		  "secrets 544c534b abc; end", 0 },
+		/* DSB that claims 9 of 4 bytes: the packets behind it are read all the same */
+		{ SHB "0a000000 18000000 4b534c54 09000000 61626300 18000000 " IDB
+		      "03000000 14000000 01000000 aa000000 14000000",
+		  "frame 1; end", 0 },
+		/* NRB: IPv4 with two names, one of them not ended, IPv6, a MAC address, the end, an option */
+		{ SHB "04000000 54000000 0100 0900 0a000003 6462 00 7877 000000 "
+		      "0200 1300 fe800000000000000000000000000001 6163 00 00 "
+		      "0300 0800 020000000001 6200 0000 0000 0200 0100 64000000 00000000 "
+		      "00000000 54000000",
+		  "10.0.0.3:1 db; 10.0.0.3:1 xw; [fe80::1]:1 ac; end", 0 },
+		/* NRB, big-endian, without an end */
+		{ "0a0d0d0a 0000001c 1a2b3c4d 0001 0000 ffffffffffffffff 0000001c "
+		  "00000004 00000018 0001 0006 0a000003 6400 0000 00000018",
+		  "10.0.0.3:1 d; end", 0 },
+		/* NRB whose address is short, and one that ends in its record's head */
+		{ SHB "04000000 14000000 0100 0200 0a000000 14000000 "
+		      "04000000 10000000 01000600 10000000",
+		  "end", 0 },
+		/* custom, journal, and one of secrets that is too long to be read (and not there) */
+		{ SHB "ad0b0000 10000000 12345678 10000000 09000000 0c000000 0c000000", "end", 2 },
+		{ SHB "0a000000 00000001 4b534c54 00000000", "cut", 1 },
+	};
+	for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
+		g_autoptr(GByteArray) bytes = from_hex(rows[r].hex);
+		g_autotemp *path = wp_temp_file_new("", bytes->data, bytes->len);
+		g_autoptr(GString) got = g_string_new(NULL);
+		g_autoptr(GError) error = NULL;
+		WpSourceResult result;
+		WpFrame frame;
+		for (int is_told = 0; is_told < 2; is_told++) {
+			g_autoptr(WpSource) source = wp_source_open(path, 0, &error);
+			ck_assert_ptr_nonnull(source);
+			g_string_truncate(got, 0);
+			if (is_told) {
+				wp_source_on_secrets(source, take_secrets, got);
+				wp_source_on_names(source, take_name, got);
+			}
+			while ((result = wp_source_next(source, &frame, &error)) == WP_SOURCE_FRAME)
+				g_string_append_printf(got, "frame %u; ", frame.captured);
+			g_string_append(got, result == WP_SOURCE_END   ? "end"
+					     : result == WP_SOURCE_CUT ? "cut"
+								       : error->message);
+			ck_assert_uint_eq(wp_source_blocks_skipped(source), rows[r].skipped);
+		}
+		ck_assert_str_eq(got->str, rows[r].expected);
+	}
+}
+END_TEST
+
 /* pcap records by hand: the modified form, swapped lengths, an FCS in the link type, bad lengths. */
 START_TEST(old_pcap)
 {
@@ -423,5 +501,5 @@ START_TEST(refused)
 }
 END_TEST
 
-WP_SUITE("source", every_form, binary_clock, blocks, old_pcap, cut, merged, merged_with_damage,
-	 refused)
+WP_SUITE("source", every_form, binary_clock, blocks, names_and_secrets, old_pcap, cut, merged,
+	 merged_with_damage, refused)
