@@ -6,12 +6,14 @@
  *     file --read()-----------------> data [ at .. end )                    (not compressed)
  *
  * The format is told by content, never by name: gzip (RFC 1952, any number of members, padded with
- * zeros), Zstandard (RFC 8878, any number of frames, skippable ones between them).
+ * zeros), Zstandard (RFC 8878, any number of frames, skippable ones between them), LZ4 (lz4/lz4,
+ * doc/lz4_Frame_format.md, the same).
  */
 #include "capture/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <lz4frame.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,6 +61,7 @@ struct WpInput {
 	gboolean in_stream; /* inside a member or frame */
 	z_stream zlib;
 	ZSTD_DStream *zstd;
+	LZ4F_dctx *lz4;
 };
 
 static gboolean
@@ -162,9 +165,49 @@ stop_zstd(WpInput *input)
 	ZSTD_freeDStream(input->zstd);
 }
 
+/* A skippable frame in front is taken for Zstandard's: they look the same in both. */
+static gboolean
+detect_lz4(const guint8 *head, gsize length)
+{
+	static const guint8 magic[4] = { 0x04, 0x22, 0x4d, 0x18 };
+	return length >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
+}
+
+static void
+start_lz4(WpInput *input)
+{
+	if (LZ4F_isError(LZ4F_createDecompressionContext(&input->lz4, LZ4F_VERSION)))
+		g_error("no memory to decompress %s", input->path);
+}
+
+static Step
+step_lz4(WpInput *input, guint8 *out, gsize room, gsize *out_made)
+{
+	gsize used = input->raw_end - input->raw_at, made = room;
+
+	*out_made = 0;
+	if (!input->in_stream && used == 0)
+		return STEP_ON;
+	gsize result =
+		LZ4F_decompress(input->lz4, out, &made, input->raw + input->raw_at, &used, NULL);
+	if (LZ4F_isError(result))
+		return STEP_BAD;
+	input->in_stream = result != 0;
+	input->raw_at += used;
+	*out_made = made;
+	return STEP_ON;
+}
+
+static void
+stop_lz4(WpInput *input)
+{
+	LZ4F_freeDecompressionContext(input->lz4);
+}
+
 static const Codec codecs[] = {
 	{ detect_gzip, start_gzip, step_gzip, stop_gzip },
 	{ detect_zstd, start_zstd, step_zstd, stop_zstd },
+	{ detect_lz4, start_lz4, step_lz4, stop_lz4 },
 };
 
 /* Up to ROOM bytes of the file to OUT; 0 at its end, or where a signal came, -1 on error. */

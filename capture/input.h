@@ -1,5 +1,5 @@
 /*
- * WpInput: bytes of a file or of standard input, decompressed on the way (gzip, zstd by content).
+ * WpInput: bytes of a file or of standard input, decompressed on the way (gzip, zstd, lz4 by content).
  * Used by sources and the trace reader.
  */
 #ifndef WP_CAPTURE_INPUT_H

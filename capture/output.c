@@ -1,5 +1,5 @@
 /*
- * Output: a buffer of text, and behind it a codec (none, gzip, Zstandard) that writes to a file
+ * Output: a buffer of text, and behind it a codec (none, gzip, Zstandard, LZ4) that writes to a file
  * descriptor.
  */
 #include "capture/output.h"
@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <lz4frame.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,9 @@
 /* Levels that keep up with the capture: gzip 6 takes three times as long for a tenth less. */
 #define GZIP_LEVEL 3
 #define ZSTD_LEVEL 3
+
+/* Bytes given to LZ4 at once, so that with a block held back the result fits into BUFFER_BYTES. */
+#define LZ4_STEP (32 * 1024)
 
 typedef struct Output Output;
 
@@ -55,6 +59,8 @@ struct Output {
 	const Codec *codec;
 	z_stream zlib;
 	ZSTD_CCtx *zstd;
+	LZ4F_cctx *lz4;
+	gboolean in_frame; /* of LZ4: its header is written */
 	char *buffer;
 	char *packed; /* BUFFER_BYTES, compressed */
 };
@@ -221,10 +227,56 @@ stop_zstd(Output *output)
 	ZSTD_freeCCtx(output->zstd);
 }
 
+/* Blocks of 64 KiB, a checksum of the whole, as lz4(1) makes them. */
+static const LZ4F_preferences_t lz4_preferences = {
+	.frameInfo = { .blockSizeID = LZ4F_max64KB,
+		       .contentChecksumFlag = LZ4F_contentChecksumEnabled },
+};
+
+static gboolean
+start_lz4(Output *output)
+{
+	g_assert(LZ4F_compressBound(LZ4_STEP, &lz4_preferences) <= BUFFER_BYTES);
+	return !LZ4F_isError(LZ4F_createCompressionContext(&output->lz4, LZ4F_VERSION));
+}
+
+/* What LZ4 made, or why it could not. */
+static void
+put_lz4(Output *output, gsize made)
+{
+	if (LZ4F_isError(made)) {
+		errno = ENOMEM;
+		set_failure(output, "compress");
+	} else {
+		write_file(output, output->packed, made);
+	}
+}
+
+static void
+write_lz4(Output *output, const char *bytes, gsize n, gboolean last)
+{
+	if (!output->in_frame)
+		put_lz4(output, LZ4F_compressBegin(output->lz4, output->packed, BUFFER_BYTES,
+						   &lz4_preferences));
+	output->in_frame = TRUE;
+	for (gsize at = 0; at < n && !output->failure; at += LZ4_STEP)
+		put_lz4(output, LZ4F_compressUpdate(output->lz4, output->packed, BUFFER_BYTES,
+						    bytes + at, MIN(n - at, LZ4_STEP), NULL));
+	if (last && !output->failure)
+		put_lz4(output, LZ4F_compressEnd(output->lz4, output->packed, BUFFER_BYTES, NULL));
+}
+
+static void
+stop_lz4(Output *output)
+{
+	LZ4F_freeCompressionContext(output->lz4);
+}
+
 /* The last takes every name. */
 static const Codec codecs[] = {
 	{ ".gz", start_gzip, write_gzip, stop_gzip },
 	{ ".zst", start_zstd, write_zstd, stop_zstd },
+	{ ".lz4", start_lz4, write_lz4, stop_lz4 },
 	{ "", start_plain, write_plain, stop_plain },
 };
 
@@ -283,6 +335,12 @@ find_codec(const char *path)
 	while (!g_str_has_suffix(path, codecs[i].suffix))
 		i++;
 	return &codecs[i];
+}
+
+gsize
+wp_output_plain_length(const char *path)
+{
+	return strlen(path) - strlen(find_codec(path)->suffix);
 }
 
 WpOutput *

@@ -1,5 +1,5 @@
 /*
- * WpOutput: bytes to a file or to standard output, compressed by suffix (.gz, .zst).
+ * WpOutput: bytes to a file or to standard output, compressed by suffix (.gz, .zst, .lz4).
  *
  * A file is written under a temporary name beside its place and renamed when finished, so that nobody
  * sees half of it and an older file of that name stays until then. What was written before an error is
@@ -24,6 +24,9 @@ struct WpOutput {
 
 /* (transfer full) PATH "-" is standard output. NULL with WP_CAPTURE_ERROR_WRITE or _PERMISSION. */
 WpOutput *wp_output_open(const char *path, GError **error);
+
+/* Bytes of PATH without a suffix that says how it is compressed; all of them where it has none. */
+gsize wp_output_plain_length(const char *path);
 
 /* Of an unfinished output, as after wp_output_stop(). */
 void wp_output_free(WpOutput *output);

@@ -41,7 +41,7 @@ static const struct {
 	gsize length;
 	const char *advice;
 } strangers[] = {
-	{ "\x04\x22\x4d\x18", 4, "it is compressed with lz4; decompress it first" },
+	{ "\x02\x21\x4c\x18", 4, "it is compressed with lz4 as before 2014; decompress it first" },
 	{ "\xfd"
 	  "7zXZ",
 	  5, "it is compressed with xz; decompress it first" },
@@ -69,10 +69,11 @@ wp_capture_is_capture(const guint8 *head, gsize length)
 }
 
 static const char *
-find_advice(const guint8 *head, gsize length)
+find_advice(const WpInput *input, const guint8 *head, gsize length)
 {
 	if (length == 0)
-		return "it is empty";
+		return wp_input_is_cut(input) ? "it is cut short, nothing of it can be decompressed"
+					      : "it is empty";
 	for (gsize i = 0; i < G_N_ELEMENTS(strangers); i++)
 		if (length >= strangers[i].length &&
 		    memcmp(head, strangers[i].magic, strangers[i].length) == 0)
@@ -105,7 +106,8 @@ open_input(Input *input, const char *path, WpInput **standard_input, const WpSou
 		return FALSE;
 	input->format = find_format(head, (gsize)n);
 	if (!input->format) {
-		wp_source_damaged(input->input, 0, find_advice(head, (gsize)n), error);
+		wp_source_damaged(input->input, 0, find_advice(input->input, head, (gsize)n),
+				  error);
 		return FALSE;
 	}
 	input->state = input->format->open(input->input, hooks, error);

@@ -51,8 +51,9 @@ typedef struct {
 } WpTraceReading;
 
 struct WpTraceFormat {
-	const char *name;   /* as in --format */
-	const char *suffix; /* of files of that form, before .gz and .zst; "" takes every name */
+	const char *name; /* as in --format */
+	const char
+		*suffix; /* of files of that form, before .gz, .zst and .lz4; "" takes every name */
 
 	/* TRUE where the first bytes of a file are of that form. */
 	gboolean (*detect)(const guint8 *head, gsize length);

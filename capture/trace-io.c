@@ -28,9 +28,7 @@ static const WpTraceFormat *
 format_of_path(const char *path)
 {
 	const WpTraceFormat *const *format = wp_trace_formats;
-	gsize length = length_without(path, strlen(path), ".gz");
-	if (length == strlen(path))
-		length = length_without(path, length, ".zst");
+	gsize length = wp_output_plain_length(path);
 	while (format[1] && length_without(path, length, (*format)->suffix) == length)
 		format++;
 	return *format;

@@ -15,7 +15,7 @@
  *   #setting	KEY	VALUE
  *
  * The paper's own layout (CALL_SENT, RET_SENT, any white space, no header)
- * is read as well. Files that end in .gz and .zst are (de)compressed.
+ * is read as well. Files that end in .gz, .zst and .lz4 are (de)compressed.
  */
 #ifndef WP_CAPTURE_TRACE_IO_H
 #define WP_CAPTURE_TRACE_IO_H
@@ -27,8 +27,8 @@
 #include "capture/sink.h"
 
 /*
- * A sink that writes a trace to PATH ("-" = stdout), as .wpt where that is its suffix (before .gz or
- * .zst), else as text. A file appears under its name only when it is complete (end); what came before an
+ * A sink that writes a trace to PATH ("-" = stdout), as .wpt where that is its suffix (before .gz, .zst
+ * or .lz4), else as text. A file appears under its name only when it is complete (end); what came before an
  * error is kept as PATH.partial, and can be read. (transfer full) Free with wp_trace_writer_free().
  */
 WpRecordSink *wp_trace_writer_new(const char *path, GError **error);

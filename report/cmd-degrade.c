@@ -29,8 +29,8 @@ static const WpOption output_table[] = {
 	  .kind = WP_OPT_TEXT,
 	  AT(output),
 	  .argument = "FILE",
-	  .help = "write there instead of to standard output; .gz and .zst\nare compressed, .wpt "
-		  "is the binary form" },
+	  .help = "write there instead of to standard output; .gz, .zst and .lz4\nare compressed, "
+		  ".wpt is the binary form" },
 	{ .name = "format",
 	  .kind = WP_OPT_TEXT,
 	  AT(format),

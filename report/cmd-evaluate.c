@@ -87,8 +87,8 @@ static const WpOption evaluate_table[] = {
 	  .kind = WP_OPT_TEXT,
 	  AT(output),
 	  .argument = "FILE",
-	  .help = "write there instead of to standard output; .json: as JSON;\n.gz and .zst are "
-		  "compressed" },
+	  .help = "write there instead of to standard output; .json: as JSON;\n.gz, .zst and .lz4 "
+		  "are compressed" },
 	{ .name = "format",
 	  .kind = WP_OPT_TEXT,
 	  AT(format),

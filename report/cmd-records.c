@@ -21,8 +21,8 @@ static const WpOption table[] = {
 	  .kind = WP_OPT_TEXT,
 	  .offset = offsetof(RecordsOptions, output),
 	  .argument = "FILE",
-	  .help = "write there instead of to standard output; .gz and .zst\nare compressed, .wpt "
-		  "is the binary form" },
+	  .help = "write there instead of to standard output; .gz, .zst and .lz4\nare compressed, "
+		  ".wpt is the binary form" },
 	{ .name = "format",
 	  .kind = WP_OPT_TEXT,
 	  .offset = offsetof(RecordsOptions, format),

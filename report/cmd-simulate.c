@@ -34,7 +34,7 @@ static const WpOption table[] = {
 	  .kind = WP_OPT_TEXT,
 	  AT(output),
 	  .argument = "FILE",
-	  .help = "write the trace there instead of to standard output; .gz\nand .zst are "
+	  .help = "write the trace there instead of to standard output; .gz,\n.zst and .lz4 are "
 		  "compressed, .wpt is the binary form" },
 	{ .name = "format",
 	  .kind = WP_OPT_TEXT,

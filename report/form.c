@@ -4,11 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "capture/output.h"
 #include "capture/trace.h"
 #include "report/error.h"
-
-/* What makes a file compressed says nothing about its form. */
-static const char *const packed_suffixes[] = { ".gz", ".zst", NULL };
 
 static const char *const text_suffixes[] = { "trace", "txt", "text", NULL };
 static const char *const wpt_suffixes[] = { "wpt", NULL };
@@ -47,10 +45,9 @@ find_name(const WpForm *forms, const char *name, GError **error)
 static int
 find_suffix(const WpForm *forms, const char *path, GError **error)
 {
+	/* What makes a file compressed says nothing about its form. */
 	g_autofree char *base = g_path_get_basename(path);
-	for (const char *const *packed = packed_suffixes; *packed; packed++)
-		if (g_str_has_suffix(base, *packed))
-			base[strlen(base) - strlen(*packed)] = '\0';
+	base[wp_output_plain_length(base)] = '\0';
 	const char *dot = strrchr(base, '.');
 	for (int i = 0; dot && forms[i].name; i++)
 		if (g_strv_contains(forms[i].suffixes, dot + 1))

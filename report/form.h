@@ -17,7 +17,7 @@ extern const WpForm wp_trace_forms[];
 
 /*
  * The number in FORMS of the form for output PATH (NULL or "-" = standard output): FORMAT where it is given,
- * else by the suffix of PATH before .gz or .zst; for standard output and for what is no file (a pipe,
+ * else by the suffix of PATH before .gz, .zst or .lz4; for standard output and for what is no file (a pipe,
  * /dev/full) the first. -1 with WP_REPORT_ERROR_USAGE, which names all forms, or WP_CAPTURE_ERROR_WRITE for a
  * directory: to be asked before anything is read.
  */

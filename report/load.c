@@ -167,6 +167,7 @@ typedef enum {
 	IS_CAPTURE,
 	IS_TRACE,
 	IS_EMPTY,
+	IS_CUT, /* compressed, and so short that nothing comes out */
 	IS_OTHER,
 	IS_UNREADABLE
 } Content;
@@ -183,7 +184,8 @@ sniff(Load *load, const char *path, GError **error)
 	gssize length = wp_input_peek(input, HEAD_BYTES, &head, error);
 	if (length < 0)
 		return IS_UNREADABLE;
-	Content content = length == 0                                  ? IS_EMPTY
+	Content content = length == 0 && wp_input_is_cut(input)        ? IS_CUT
+			  : length == 0                                ? IS_EMPTY
 			  : wp_capture_is_capture(head, (gsize)length) ? IS_CAPTURE
 			  : wp_trace_is_trace(head, (gsize)length)     ? IS_TRACE
 								       : IS_OTHER;
@@ -213,11 +215,10 @@ fail_as_other(const char *path, GError **error)
 			    "cannot read %s: it is neither a capture nor a trace",
 			    strcmp(path, "-") == 0 ? "standard input" : path);
 	}
-	g_set_error(
-		error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
-		"%s\npcap, pcapng and trace files are read, also as .gz and .zst; file(1) tells "
-		"what this is",
-		reason->message);
+	g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
+		    "%s\npcap, pcapng and trace files are read, also as .gz, .zst and .lz4; "
+		    "file(1) tells what this is",
+		    reason->message);
 	return FALSE;
 }
 
@@ -238,9 +239,11 @@ add_file(Load *load, const char *path, GError **error)
 			    "interrupted before %s gave anything", name);
 		return FALSE;
 	}
-	if (content == IS_EMPTY) {
-		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_DATA,
-			    "cannot read %s: it is empty", name);
+	if (content == IS_EMPTY || content == IS_CUT) {
+		g_set_error(
+			error, WP_REPORT_ERROR, WP_REPORT_ERROR_DATA, "cannot read %s: %s", name,
+			content == IS_EMPTY ? "it is empty"
+					    : "it is cut short, nothing of it can be decompressed");
 		return FALSE;
 	}
 	if (content == IS_OTHER)

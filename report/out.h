@@ -4,7 +4,7 @@
  *
  * A file is written under a temporary name beside its own and renamed when it is complete: a reader
  * never sees half a page, and an older page survives a full disk. What is no regular file (/dev/full,
- * a pipe) is written directly. A file whose name ends in .gz or .zst is compressed.
+ * a pipe) is written directly. A file whose name ends in .gz, .zst or .lz4 is compressed.
  */
 #ifndef WP_REPORT_OUT_H
 #define WP_REPORT_OUT_H

@@ -18,7 +18,7 @@ static const WpOption output_table[] = {
 	  .argument = "FILE",
 	  .help = "write there instead of to standard output, in the format\n"
 		  "that the name ends in; may be repeated; - = standard output;\n"
-		  ".gz and .zst are compressed" },
+		  ".gz, .zst and .lz4 are compressed" },
 	{ .name = "format",
 	  .kind = WP_OPT_TEXT,
 	  AT(format),

@@ -270,6 +270,8 @@ wp_pcap_build_file(const WpPcapBuild *build, const char *suffix)
 		packed = wp_gzip_bytes(build->bytes->data, build->bytes->len);
 	else if (g_str_has_suffix(suffix, ".zst"))
 		packed = wp_zstd_bytes(build->bytes->data, build->bytes->len);
+	else if (g_str_has_suffix(suffix, ".lz4"))
+		packed = wp_lz4_bytes(build->bytes->data, build->bytes->len);
 	const GByteArray *bytes = packed ? packed : build->bytes;
 	return wp_temp_file_new(suffix, bytes->data, bytes->len);
 }

@@ -8,7 +8,7 @@
  *     wp_build_flow_send(&flow, WP_BUILD_CLIENT, 2000000, "GET / HTTP/1.1\r\n\r\n", -1);
  *     wp_build_flow_send(&flow, WP_BUILD_SERVER, 3000000, "HTTP/1.1 204 No\r\n\r\n", -1);
  *     wp_build_flow_close(&flow, 4000000);                             FIN, FIN+ACK, ACK
- *     g_autotemp *path = wp_pcap_build_file(build, ".pcap");           or .pcap.gz, .pcap.zst
+ *     g_autotemp *path = wp_pcap_build_file(build, ".pcap");           or .pcap.gz, .zst, .lz4
  *
  * Times are ns since the epoch. Sums of IP, TCP and UDP are right.
  */
@@ -63,7 +63,7 @@ void wp_pcap_build_ip(WpPcapBuild *build, gint64 time_ns, const guint8 *packet, 
 /* (transfer none) The file so far. */
 const GByteArray *wp_pcap_build_bytes(const WpPcapBuild *build);
 
-/* (transfer full) The file under a new name that ends in SUFFIX, compressed for .gz and .zst. */
+/* (transfer full) The file under a new name that ends in SUFFIX, compressed for .gz, .zst and .lz4. */
 WpTempFile *wp_pcap_build_file(const WpPcapBuild *build, const char *suffix);
 
 /* One TCP segment or UDP datagram. Zeros are fine for all but src, dst. */

@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <glib/gstdio.h>
+#include <lz4frame.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -67,6 +68,20 @@ wp_zstd_bytes(gconstpointer data, gsize length)
 	g_byte_array_set_size(bytes, (guint)ZSTD_compressBound(length));
 	gsize n = ZSTD_compress(bytes->data, bytes->len, data, length, 3);
 	ck_assert(!ZSTD_isError(n));
+	g_byte_array_set_size(bytes, (guint)n);
+	return bytes;
+}
+
+GByteArray *
+wp_lz4_bytes(gconstpointer data, gsize length)
+{
+	const LZ4F_preferences_t preferences = {
+		.frameInfo = { .contentChecksumFlag = LZ4F_contentChecksumEnabled },
+	};
+	GByteArray *bytes = g_byte_array_new();
+	g_byte_array_set_size(bytes, (guint)LZ4F_compressFrameBound(length, &preferences));
+	gsize n = LZ4F_compressFrame(bytes->data, bytes->len, data, length, &preferences);
+	ck_assert(!LZ4F_isError(n));
 	g_byte_array_set_size(bytes, (guint)n);
 	return bytes;
 }

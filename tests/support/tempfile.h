@@ -18,9 +18,10 @@ char *wp_temp_file_read(const WpTempFile *path, gsize *out_length);
 /* Removes the file, where it exists, and frees the name. */
 void wp_temp_file_remove(WpTempFile *path);
 
-/* DATA as one gzip member, one Zstandard frame, one skippable frame. (transfer full) */
+/* DATA as one gzip member, one Zstandard frame, one LZ4 frame, one skippable frame. (transfer full) */
 GByteArray *wp_gzip_bytes(gconstpointer data, gsize length);
 GByteArray *wp_zstd_bytes(gconstpointer data, gsize length);
+GByteArray *wp_lz4_bytes(gconstpointer data, gsize length);
 GByteArray *wp_zstd_skippable(gconstpointer data, gsize length);
 
 #define g_autotemp __attribute__((cleanup(wp_temp_file_clean))) WpTempFile

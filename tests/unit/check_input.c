@@ -108,6 +108,18 @@ START_TEST(zstd_frames)
 }
 END_TEST
 
+/* The same of LZ4, whose skippable frames look like those of Zstandard. */
+START_TEST(lz4_frames)
+{
+	g_autoptr(GByteArray) bytes = make_bytes(N_BYTES);
+	g_autoptr(GByteArray) file = wp_lz4_bytes(bytes->data, 400000);
+	append(file, wp_zstd_skippable("index", 5));
+	append(file, wp_lz4_bytes("", 0));
+	append(file, wp_lz4_bytes(bytes->data + 400000, N_BYTES - 400000));
+	check_reads(file, bytes, FALSE);
+}
+END_TEST
+
 /* Cut anywhere, a compressed file gives a beginning of its bytes and says that it was cut. */
 static void
 check_cuts(const GByteArray *file, const GByteArray *bytes)
@@ -132,6 +144,8 @@ START_TEST(cut)
 	g_autoptr(GByteArray) bytes = make_bytes(600);
 	g_autoptr(GByteArray) gzip = wp_gzip_bytes(bytes->data, bytes->len);
 	check_cuts(gzip, bytes);
+	g_autoptr(GByteArray) lz4 = wp_lz4_bytes(bytes->data, bytes->len);
+	check_cuts(lz4, bytes);
 	/* A frame without a checksum is complete with its last block, so it is never complete short. */
 	g_autoptr(GByteArray) zstd = wp_zstd_bytes(bytes->data, bytes->len);
 	for (guint length = 4; length < zstd->len; length++) {
@@ -160,10 +174,11 @@ END_TEST
 START_TEST(damaged)
 {
 	g_autoptr(GByteArray) bytes = make_bytes(N_BYTES);
-	for (int zstd = 0; zstd < 2; zstd++) {
+	static GByteArray *(*const packers[])(
+		gconstpointer, gsize) = { wp_gzip_bytes, wp_zstd_bytes, wp_lz4_bytes };
+	for (gsize codec = 0; codec < G_N_ELEMENTS(packers); codec++) {
 		g_autoptr(GError) error = NULL;
-		g_autoptr(GByteArray) file = zstd ? wp_zstd_bytes(bytes->data, bytes->len)
-						  : wp_gzip_bytes(bytes->data, bytes->len);
+		g_autoptr(GByteArray) file = packers[codec](bytes->data, bytes->len);
 		for (guint i = file->len - 1000; i < file->len; i++)
 			file->data[i] ^= 0x55;
 		g_autotemp *path = wp_temp_file_new("", file->data, file->len);
@@ -225,5 +240,5 @@ START_TEST(pipe_in_pieces)
 }
 END_TEST
 
-WP_SUITE("input", plain, gzip_members, zstd_frames, cut, garbage_behind, damaged, errors,
-	 pipe_in_pieces)
+WP_SUITE("input", plain, gzip_members, zstd_frames, lz4_frames, cut, garbage_behind, damaged,
+	 errors, pipe_in_pieces)

@@ -54,7 +54,7 @@ START_TEST(every_form)
 		{ { .is_raw_link = TRUE }, ".zst", 1, 0 },
 		{ { .pcapng = TRUE }, "", 1, 1 },
 		{ { .pcapng = TRUE, .micro = TRUE, .big_endian = TRUE }, ".gz", 1000, 1 },
-		{ { .pcapng = TRUE, .resolution = 3, .link = WP_LINK_RAW }, "", 1000000, 101 },
+		{ { .pcapng = TRUE, .resolution = 3, .link = WP_LINK_RAW }, ".lz4", 1000000, 101 },
 		{ { .pcapng = TRUE, .resolution = 10 }, "", 1, 1 },
 	};
 	for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
@@ -477,7 +477,7 @@ START_TEST(refused)
 		{ "d4c3b2a1 0200 0400 0000", "it ends inside its first 24 bytes" },
 		{ "fd377a585a00 0000000000000000", "xz" },
 		{ "504b0304 0000000000000000", "zip" },
-		{ "04224d18 0000000000000000", "lz4" },
+		{ "02214c18 0000000000000000", "lz4" },
 		{ "d4c3b2a1 0200 0400 00000000 00000000 ffff0000 01000000", NULL },
 		{ SHB, NULL },
 	};

@@ -18,7 +18,7 @@ read_text(const char *text, GError **error)
 /* Text -> records -> text is the same text, compressed on the way or not. */
 START_TEST(text_stays)
 {
-	static const char *const suffixes[] = { "", ".gz", ".zst", ".trace" };
+	static const char *const suffixes[] = { "", ".gz", ".zst", ".lz4", ".trace" };
 	for (gsize i = 0; i < G_N_ELEMENTS(suffixes); i++) {
 		g_autotemp *first = wp_temp_file_new("", wp_trace_full, strlen(wp_trace_full));
 		g_autotemp *second = wp_trace_rewrite(first, suffixes[i]);

@@ -41,7 +41,7 @@ make_long_text(void)
 /* Text -> binary -> text is the same text, compressed on the way or not; and binary is the same binary. */
 START_TEST(text_stays)
 {
-	static const char *const suffixes[] = { ".wpt", ".wpt.gz", ".wpt.zst" };
+	static const char *const suffixes[] = { ".wpt", ".wpt.gz", ".wpt.zst", ".wpt.lz4" };
 	for (gsize i = 0; i < G_N_ELEMENTS(suffixes); i++) {
 		g_autotemp *first = wp_temp_file_new("", wp_trace_full, strlen(wp_trace_full));
 		g_autotemp *second = wp_trace_rewrite(first, suffixes[i]);
