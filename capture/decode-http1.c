@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "capture/decoders.h"
+#include "capture/event-stream.h"
 #include "capture/http-fields.h"
 #include "capture/http1-head.h"
 
@@ -39,6 +40,7 @@ typedef enum {
 	PHASE_BODY,    /* body of known length, whose first bytes are looked at */
 	PHASE_CHUNK,   /* size line of a chunk, and the chunk */
 	PHASE_TRAILER, /* lines after the last chunk */
+	PHASE_EVENTS,  /* body of server-sent events */
 	PHASE_CLOSE,   /* body until the direction ends */
 	PHASE_NOTHING  /* nothing that comes can be understood */
 } Phase;
@@ -60,6 +62,7 @@ typedef struct {
 
 typedef struct {
 	Side sides[2];
+	WpEventStream events; /* with PHASE_EVENTS of the server */
 } State;
 
 /* --- requests and responses --- */
@@ -238,6 +241,7 @@ static void
 switch_protocol(State *state, WpDecodeContext *context, guint32 note, WpUnit *unit)
 {
 	gboolean is_http2 = state->sides[WP_FROM_SERVER].head.is_http2;
+	gboolean is_websocket = state->sides[WP_FROM_SERVER].head.is_websocket;
 
 	complete(state, context, WP_FROM_SERVER, unit);
 	if (is_http2) {
@@ -246,7 +250,24 @@ switch_protocol(State *state, WpDecodeContext *context, guint32 note, WpUnit *un
 		unit->becomes = &wp_decoder_http2;
 		return;
 	}
-	unit->becomes = note == NOTE_TUNNEL_TLS ? &wp_decoder_tls : &wp_decoder_generic;
+	if (is_websocket)
+		unit->becomes = &wp_decoder_websocket;
+	else
+		unit->becomes = note == NOTE_TUNNEL_TLS ? &wp_decoder_tls : &wp_decoder_generic;
+}
+
+/* The head ends the call; what comes are events, as long as it pleases the server. */
+static void
+start_events(State *state, WpDecodeContext *context, WpUnit *unit)
+{
+	Side *side = &state->sides[WP_FROM_SERVER];
+	WpHttp1Head head = side->head;
+	gboolean has_end = head.has_length && !head.is_garbled;
+
+	complete(state, context, WP_FROM_SERVER, unit);
+	wp_event_stream_start(&state->events, head.has_coding, has_end ? head.length : G_MAXUINT64);
+	if (!has_end || head.length || head.has_coding)
+		side->phase = PHASE_EVENTS;
 }
 
 /* RFC 9112 section 6.3 */
@@ -263,6 +284,9 @@ end_response_head(State *state, WpDecodeContext *context, WpBytes in, WpUnit *un
 		switch_protocol(state, context, note, unit);
 	else if (has_no_body(head, note, &in))
 		complete(state, context, WP_FROM_SERVER, unit);
+	else if (head->is_events && !head->is_packed && !head->is_conflicting &&
+		 head->has_coding == head->is_chunked)
+		start_events(state, context, unit);
 	else if (head->has_coding)
 		side->phase = head->is_chunked ? PHASE_CHUNK : PHASE_CLOSE;
 	else if (head->is_conflicting)
@@ -339,6 +363,15 @@ decode_empty_lines(WpBytes in, WpUnit *unit)
 	return unit->length ? WP_DECODE_OK : WP_DECODE_MORE;
 }
 
+/* A flow is picked up among its events. */
+static WpDecodeStatus
+joins_events(WpDecodeContext *context, WpDirection direction, WpBytes in)
+{
+	if (direction == WP_FROM_CLIENT || wp_decode_from_start(context))
+		return WP_DECODE_BAD;
+	return wp_event_stream_recognise(in, TRUE);
+}
+
 static WpDecodeStatus
 decode_start(State *state, WpDecodeContext *context, WpDirection direction, WpBytes *in,
 	     WpUnit *unit)
@@ -346,7 +379,17 @@ decode_start(State *state, WpDecodeContext *context, WpDirection direction, WpBy
 	Side *side = &state->sides[direction];
 	WpHttp1Line line;
 
-	WpDecodeStatus status = wp_http1_take_line(in, &line);
+	WpDecodeStatus status = joins_events(context, direction, *in);
+	if (status == WP_DECODE_MORE)
+		return WP_DECODE_MORE;
+	if (status == WP_DECODE_OK) {
+		wp_event_stream_start(&state->events, TRUE, 0);
+		wp_event_stream_lost(&state->events);
+		side->phase = PHASE_EVENTS;
+		return wp_event_stream_unit(&state->events, context, &side->message, *in, unit,
+					    &(gboolean){ FALSE });
+	}
+	status = wp_http1_take_line(in, &line);
 	if (status == WP_DECODE_MORE && direction == WP_FROM_CLIENT && wp_decode_is_cut(context))
 		return decode_cut_request(context, side, in, unit);
 	if (status != WP_DECODE_OK)
@@ -367,7 +410,7 @@ decode_head(State *state, WpDecodeContext *context, WpDirection direction, WpByt
 		if (in.data[0] == '\r' || in.data[0] == '\n')
 			return decode_empty_lines(in, unit);
 		status = decode_start(state, context, direction, &in, unit);
-		if (status != WP_DECODE_OK || unit->emits)
+		if (status != WP_DECODE_OK || unit->emits || side->phase == PHASE_EVENTS)
 			return status;
 	}
 	unit->extends = is_interim(&side->head) ? NULL : &side->message;
@@ -447,6 +490,24 @@ decode_chunk(State *state, WpDecodeContext *context, WpDirection direction, WpBy
 }
 
 static WpDecodeStatus
+decode_events(State *state, WpDecodeContext *context, WpBytes in, WpUnit *unit)
+{
+	Side *side = &state->sides[WP_FROM_SERVER];
+	gboolean is_end;
+
+	WpDecodeStatus status =
+		wp_event_stream_unit(&state->events, context, &side->message, in, unit, &is_end);
+	if (status != WP_DECODE_OK || !is_end)
+		return status;
+	if (!unit->emits) { /* an event without its end is none */
+		unit->opens = unit->extends = NULL;
+		side->message = (WpMessage){ 0 };
+	}
+	side->phase = state->events.is_chunked ? PHASE_TRAILER : PHASE_START;
+	return WP_DECODE_OK;
+}
+
+static WpDecodeStatus
 decode(void *data, WpDecodeContext *context, WpDirection direction, WpBytes in, WpUnit *unit)
 {
 	State *state = data;
@@ -462,6 +523,8 @@ decode(void *data, WpDecodeContext *context, WpDirection direction, WpBytes in, 
 		return decode_chunk(state, context, direction, in, unit);
 	case PHASE_TRAILER:
 		return decode_trailer(state, context, direction, in, unit);
+	case PHASE_EVENTS:
+		return decode_events(state, context, in, unit);
 	case PHASE_CLOSE:
 		unit->extends = &side->message;
 		unit->length = G_MAXSIZE;
@@ -474,9 +537,15 @@ decode(void *data, WpDecodeContext *context, WpDirection direction, WpBytes in, 
 }
 
 static WpDecodeStatus
-sync(void *state, WpDecodeContext *context, WpDirection direction, WpBytes in)
+sync(void *data, WpDecodeContext *context, WpDirection direction, WpBytes in)
 {
+	State *state = data;
+	Side *side = &state->sides[direction];
 	WpDecodeStatus status = wp_http1_recognise(direction, &in);
+	if (side->phase == PHASE_EVENTS && status == WP_DECODE_OK)
+		side->phase = PHASE_START;
+	else if (side->phase == PHASE_EVENTS && status == WP_DECODE_BAD)
+		status = wp_event_stream_recognise(in, state->events.is_chunked);
 	if (status == WP_DECODE_MORE && direction == WP_FROM_CLIENT &&
 	    wp_http1_is_common_request(&in))
 		return WP_DECODE_OK;
@@ -487,7 +556,11 @@ static void
 lost(void *data, WpDecodeContext *context, WpDirection direction)
 {
 	State *state = data;
-	memset(&state->sides[direction], 0, sizeof state->sides[direction]);
+	Side *side = &state->sides[direction];
+	Phase phase = side->phase == PHASE_EVENTS ? PHASE_EVENTS : PHASE_START;
+	*side = (Side){ .phase = phase };
+	if (phase == PHASE_EVENTS)
+		wp_event_stream_lost(&state->events);
 }
 
 /* A message that its side's end cuts short, or a body that ends so (RFC 9112 section 6.3, item 8). */
@@ -497,7 +570,7 @@ finish(void *data, WpDecodeContext *context, WpDirection direction, WpFinish how
 	State *state = data;
 	Side *side = &state->sides[direction];
 
-	if (!side->message.is_open)
+	if (!side->message.is_open || side->phase == PHASE_EVENTS)
 		return;
 	if (direction == WP_FROM_SERVER) {
 		gboolean is_body = side->phase == PHASE_CLOSE;
@@ -535,6 +608,9 @@ probe(const WpProbe *probe)
 	if (client == WP_DECODE_BAD && probe->from_start)
 		return WP_PROBE_NO;
 	if (server == WP_DECODE_OK)
+		return WP_PROBE_LIKELY;
+	if (!probe->from_start && !wp_bytes_left(&probe->client) &&
+	    wp_event_stream_recognise(probe->server, TRUE) == WP_DECODE_OK)
 		return WP_PROBE_LIKELY;
 	return server == WP_DECODE_BAD && client == WP_DECODE_BAD ? WP_PROBE_NO : WP_PROBE_MORE;
 }

@@ -35,6 +35,7 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_nats,
 	&wp_decoder_cql,
 	&wp_decoder_ldap,
+	&wp_decoder_websocket,
 	NULL,
 };
 /* clang-format on */

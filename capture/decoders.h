@@ -23,5 +23,6 @@ extern const WpDecoder wp_decoder_redis;
 extern const WpDecoder wp_decoder_rpc;
 extern const WpDecoder wp_decoder_ssh; /* decode-opaque.c */
 extern const WpDecoder wp_decoder_thrift;
+extern const WpDecoder wp_decoder_websocket;
 
 #endif

@@ -346,7 +346,8 @@ note_coding(WpHttp1Head *head, const char *value, gsize length)
 static void
 note_content_type(WpHttp1Head *head, WpMessage *message, const char *value, gsize length)
 {
-	if (head->code && wp_http_is_event_stream(value, length))
+	head->is_events = head->code && wp_http_is_event_stream(value, length);
+	if (head->is_events)
 		message->marks |= WP_MARK_WAIT;
 	head->is_binary |= wp_http_is_binary_type(value, length);
 }
@@ -376,6 +377,13 @@ note_request_field(WpDecodeContext *context, WpHttp1Head *head, WpMessage *messa
 		head->is_binary |= !is_text(value, length, "identity");
 	else
 		wp_http_scan_field(context, message, line, name->length, value, length);
+}
+
+static void
+note_upgrade(WpHttp1Head *head, const char *value, gsize length)
+{
+	head->is_http2 = is_text(value, length, "h2c");
+	head->is_websocket = is_text(value, length, "websocket");
 }
 
 /* One header or trailer line that is not empty. RFC 9112 section 5. */
@@ -408,7 +416,9 @@ wp_http1_note_field(WpDecodeContext *context, WpHttp1Head *head, WpMessage *mess
 	else if (is_name(&name, "content-type"))
 		note_content_type(head, message, value, length);
 	else if (is_name(&name, "upgrade"))
-		head->is_http2 = is_text(value, length, "h2c");
+		note_upgrade(head, value, length);
+	else if (head->code && is_name(&name, "content-encoding"))
+		head->is_packed = !is_text(value, length, "identity");
 	else if (!head->code)
 		note_request_field(context, head, message, &name, line->data, value, length);
 	return name.length > 0;

@@ -27,6 +27,9 @@ typedef struct {
 	gboolean is_scanned;     /* the body's first bytes have been looked at */
 	gboolean expects;        /* Expect: 100-continue */
 	gboolean is_http2;       /* Upgrade: h2c */
+	gboolean is_websocket;   /* Upgrade: websocket */
+	gboolean is_events;      /* Content-Type: text/event-stream, of a response */
+	gboolean is_packed;      /* Content-Encoding, of a response */
 } WpHttp1Head;
 
 typedef struct {

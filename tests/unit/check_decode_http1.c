@@ -198,7 +198,8 @@ static const WpDecodeRow waits[] = {
 	  { WP_C("GET /events HTTP/1.1\r\nAccept: text/event-stream\r\n\r\n"),
 	    WP_S("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n\r\n"),
 	    WP_S("data: 1\n\n"), WP_S_FIN },
-	  "C1 [1,1] http 51 GET /events wait\nR1 [2,3] http 76 GET /events ok wait\n" },
+	  "C1 [1,1] http 51 GET /events wait\nR1 [2,2] http 67 GET /events ok wait\n"
+	  "m2 [3,3] sse 9 event message unknown\n" },
 	{ "only the answer tells",
 	  { 0 },
 	  { WP_C("GET /e HTTP/1.1\r\n\r\n"),
@@ -223,10 +224,10 @@ static const WpDecodeRow upgrades[] = {
 	{ "WebSocket",
 	  { .no_counters = TRUE },
 	  { WP_C("GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"),
-	    WP_S("HTTP/1.1 101 -\r\nUpgrade: websocket\r\n\r\n"), WP_C("\x81\x01x"),
+	    WP_S("HTTP/1.1 101 -\r\nUpgrade: websocket\r\n\r\n"), WP_C("\x81\x81\0\0\0\0x"),
 	    WP_S("\x81\x01y") },
 	  "C1 [1,1] http 40 GET /ws\nR1 [2,2] http 38 GET /ws ok\n"
-	  "C2 [3,3] unknown 3\nR2 [4,4] unknown 3 unknown\n" },
+	  "M2 [3,3] websocket 7 text unknown\nm3 [4,4] websocket 3 text unknown\n" },
 	{ "a tunnel",
 	  { .no_counters = TRUE },
 	  { WP_C("CONNECT db.lan:22 HTTP/1.1\r\n\r\n"),
