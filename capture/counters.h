@@ -75,6 +75,7 @@
 	X(MESSAGES_TOO_LONG, "messages-too-long", LOSS, "messages with a head over the limit")     \
 	X(ADDRESSES_FOLDED, "addresses-folded", NOTE, "flows of addresses too many to tell apart") \
 	X(LABELS_FOLDED, "labels-folded", NOTE, "labels folded because there were too many")       \
+	X(LABELS_JOINED, "labels-joined", INFO, "labels joined into templates")                    \
 	X(RECORDS_LATE, "records-late", NOTE, "records written after later ones")                  \
 	X(TRACE_LINES_BAD, "trace-lines-bad", LOSS, "lines of a trace that could not be read")     \
 	X(TRACE_UNPAIRED, "trace-returns-unpaired", LOSS, "returns of a trace without a call")     \

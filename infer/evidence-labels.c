@@ -23,23 +23,33 @@ path_of(const char *label)
 	return blank && blank[1] == '/' ? blank + 1 : NULL;
 }
 
+/* As it was seen: a value that stands in both tells more than that both have one there. */
+static guint32
+label_of(const WpEvidenceHost *host, guint32 span)
+{
+	const WpSpan *one = &wp_resolved_spans(host->resolved)->spans[span];
+	return one->label
+		       ? wp_trace_records(wp_resolved_trace(host->resolved))[one->call_record].label
+		       : 0;
+}
+
 static guint
 level_of(gconstpointer data, guint32 number, guint32 parent)
 {
 	const WpEvidenceHost *host = data;
 	const WpNestProblem *problem = host->problem;
-	const WpSpan *spans = wp_resolved_spans(host->resolved)->spans;
 	const WpNodes *nodes = wp_trace_nodes(wp_resolved_trace(host->resolved));
 	const WpNestBundle *bundle = &problem->bundles[number];
 	guint32 span = problem->children[problem->bundle_children[bundle->first]].span;
-	guint32 in = spans[problem->parents[parent].span].label;
+	guint32 in = label_of(host, problem->parents[parent].span);
+	guint32 out = span == WP_NO_SPAN ? 0 : label_of(host, span);
 
-	if (span == WP_NO_SPAN || !in || !spans[span].label)
+	if (!in || !out)
 		return LEVEL_OTHER;
-	if (spans[span].label == in)
+	if (out == in)
 		return LEVEL_LABEL;
 	const char *path = path_of(wp_nodes_text(nodes, in));
-	const char *other = path_of(wp_nodes_text(nodes, spans[span].label));
+	const char *other = path_of(wp_nodes_text(nodes, out));
 	return path && other && strcmp(path, other) == 0 ? LEVEL_PATH : LEVEL_OTHER;
 }
 

@@ -275,16 +275,19 @@ wp_pattern_sum_move(WpPatternSum *sum, const WpResolved *resolved)
 	sum->roots = g_array_new(FALSE, FALSE, sizeof(Root));
 	for (guint i = 0; i < old->len; i++) {
 		const Root *root = &g_array_index(old, Root, i);
-		roots[i] = get_root(sum, wp_resolved_caller_now(resolved, root->client),
-				    wp_resolved_callee_now(resolved, root->node), root->label);
+		guint32 node = wp_resolved_callee_now(resolved, root->node);
+		roots[i] = get_root(sum, wp_resolved_caller_now(resolved, root->client), node,
+				    wp_resolved_label_now(resolved, node, root->label));
 	}
 	wp_place_sum_move(sum->places, roots, resolved);
 	for (guint i = 0; i < sum->patterns->len; i++) {
 		WpPattern *pattern = &g_array_index(sum->patterns, WpPattern, i);
 		pattern->client = wp_resolved_caller_now(resolved, pattern->client);
-		for (guint32 k = 0; k < pattern->n_nodes; k++)
-			pattern->nodes[k].node =
-				wp_resolved_callee_now(resolved, pattern->nodes[k].node);
+		for (guint32 k = 0; k < pattern->n_nodes; k++) {
+			WpPatternNode *node = &pattern->nodes[k];
+			node->node = wp_resolved_callee_now(resolved, node->node);
+			node->label = wp_resolved_label_now(resolved, node->node, node->label);
+		}
 	}
 	take_again(sum, FALSE);
 }

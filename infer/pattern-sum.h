@@ -26,7 +26,7 @@ void wp_pattern_sum_free(WpPatternSum *sum);
 /* Adds SET, whose patterns it takes out of it. */
 void wp_pattern_sum_add(WpPatternSum *sum, WpPatternSet *set);
 
-/* To be called after wp_resolved_next() returned TRUE: what was added has the nodes that are meant now. */
+/* To be called after wp_resolved_next() returned TRUE: what was added has the nodes and labels that are meant now. */
 void wp_pattern_sum_move(WpPatternSum *sum, const WpResolved *resolved);
 
 /* (transfer full) All that was added, in canonical order; SUM is empty then. RESOLVED must outlive it. */

@@ -454,6 +454,8 @@ wp_place_sum_move(WpPlaceSum *sum, const guint32 *roots, const WpResolved *resol
 		Draft draft = g_array_index(old, Draft, i);
 		gboolean is_root = draft.place.parent == G_MAXUINT32;
 		draft.place.node = wp_resolved_callee_now(resolved, draft.place.node);
+		draft.place.label =
+			wp_resolved_label_now(resolved, draft.place.node, draft.place.label);
 		draft.operation = is_root ? roots[draft.operation] : 0;
 		numbers[i] =
 			sum_draft(sum, &draft, is_root ? G_MAXUINT32 : numbers[draft.place.parent]);

@@ -5,6 +5,7 @@
 #include "infer/map.h"
 #include "infer/names.h"
 #include "infer/resolve.h"
+#include "infer/templates.h"
 
 /* What is known of one called (trace node, port). */
 typedef struct {
@@ -73,6 +74,8 @@ struct WpResolved {
 	GArray *nodes;       /* WpResolveNode */
 	GHashTable *taken;   /* name of a node -> node + 1 */
 	GPtrArray *shared;   /* names, borrowed from nodes */
+	WpTemplates *
+		templates; /* NULL before there is a trace, and where labels are kept or left out */
 	gboolean folds_clients;
 };
 

@@ -350,6 +350,38 @@ set_nodes(WpResolved *resolved, gboolean by_label)
 	}
 }
 
+/* Follows nodes that have become others. */
+static void
+move_templates(WpResolved *resolved, guint32 n)
+{
+	g_autofree guint32 *now = g_new(guint32, (gsize)n + 1);
+
+	for (guint32 i = 0; i < n; i++)
+		now[i] = wp_resolved_callee_now(resolved, i);
+	if (resolved->templates)
+		wp_templates_move(resolved->templates, now);
+}
+
+/* Turns labels into templates. TRUE where one of those before is another now. */
+static gboolean
+set_labels(WpResolved *resolved)
+{
+	WpSpan *spans = resolved->spans->spans;
+
+	if (!resolved->templates)
+		resolved->templates =
+			wp_templates_new(wp_nodes_strings(wp_trace_nodes(resolved->trace)));
+	for (guint32 i = 0; i < resolved->spans->n; i++)
+		if (spans[i].label && !(spans[i].marks & (WP_MARK_CARRIED | WP_MARK_SETUP)))
+			wp_templates_add(resolved->templates, spans[i].callee, spans[i].protocol,
+					 spans[i].label);
+	gboolean has_moved = wp_templates_mine(resolved->templates);
+	for (guint32 i = 0; i < resolved->spans->n; i++)
+		spans[i].label =
+			wp_templates_of(resolved->templates, spans[i].callee, spans[i].label);
+	return has_moved;
+}
+
 static void
 drop_setup(WpSpans *spans)
 {
@@ -459,7 +491,12 @@ wp_resolved_next(WpResolved *resolved, const WpTrace *trace)
 	gboolean has_moved = follow_nodes(resolved, before, n);
 	if (!options->keep_setup)
 		drop_setup(resolved->spans);
-	set_nodes(resolved, options->by_label && !options->is_black_box);
+	gboolean by_label = options->by_label && !options->is_black_box;
+	set_nodes(resolved, by_label);
+	if (has_moved)
+		move_templates(resolved, n);
+	if (by_label && !options->keep_labels)
+		has_moved |= set_labels(resolved);
 	return has_moved;
 }
 
@@ -473,6 +510,20 @@ guint32
 wp_resolved_caller_now(const WpResolved *resolved, guint32 node)
 {
 	return g_array_index(resolved->nodes, WpResolveNode, node).caller_now;
+}
+
+guint32
+wp_resolved_label_now(const WpResolved *resolved, guint32 node, guint32 label)
+{
+	return resolved->templates ? wp_templates_now(resolved->templates, node, label) : label;
+}
+
+guint64
+wp_resolved_n_joined_labels(const WpResolved *resolved, guint64 *out_n_templates)
+{
+	*out_n_templates = 0;
+	return resolved->templates ? wp_templates_n_joined(resolved->templates, out_n_templates)
+				   : 0;
 }
 
 WpResolved *
@@ -494,6 +545,7 @@ wp_resolved_free(WpResolved *resolved)
 {
 	if (!resolved)
 		return;
+	wp_templates_free(resolved->templates);
 	g_ptr_array_unref(resolved->shared);
 	g_hash_table_unref(resolved->taken);
 	g_array_unref(resolved->nodes);

@@ -21,6 +21,8 @@
  *
  * Nodes of a trace without addresses are called what the trace calls them, and are never folded.
  *
+ * Labels. A place in labels where many values were seen is {}: see templates.h.
+ *
  * Hosts. Parents of a call are looked for among the calls into the same host. That is the address, also
  * where addresses are folded into one node (replicas). But where an address of such a node sends calls
  * and is never called, and another is called and sends nothing, the two are ends of one machine (two
@@ -41,8 +43,9 @@ typedef struct {
 	const char *names_file; /* NULL = none */
 	gboolean keep_clients;  /* --clients keep */
 	gboolean folds;         /* nodes with the same neighbours and calls are one (replicas.h) */
-	gboolean by_label;      /* FALSE: labels do not take part in anything (--pattern-by node) */
-	gboolean keep_setup;    /* spans also of set-up exchanges */
+	gboolean keep_labels; /* as they were seen; else templates mined from them (templates.h) */
+	gboolean by_label;    /* FALSE: labels do not take part in anything (--pattern-by node) */
+	gboolean keep_setup;  /* spans also of set-up exchanges */
 	gboolean
 		is_black_box; /* who called whom, and when, is all that engines may know; not by_label */
 } WpResolveOptions;
@@ -60,12 +63,15 @@ void wp_resolved_free(WpResolved *resolved);
  * known is kept: which ports are services, who is called, that clients fold, which replicas are one; and
  * what is new is added (records marked as carried are not counted twice). So nodes keep their names and
  * numbers, but where more is known now: an address with a second service is two nodes, a name is heard
- * of. TRUE then: what was said of a node before holds for the two below now, where it was called, and
- * where it called. Old nodes keep their number, and may get no spans any more.
+ * of; and labels may have become templates. TRUE then: what was said of a node before holds for the two
+ * below now, where it was called, and where it called. Old nodes keep their number, and may get no spans any more.
  */
 gboolean wp_resolved_next(WpResolved *resolved, const WpTrace *trace);
 guint32 wp_resolved_callee_now(const WpResolved *resolved, guint32 node);
 guint32 wp_resolved_caller_now(const WpResolved *resolved, guint32 node);
+
+/* What is meant now by a label that spans of NODE, as it is now, had before. */
+guint32 wp_resolved_label_now(const WpResolved *resolved, guint32 node, guint32 label);
 
 /* Nodes as the user sees them, 0 .. n-1. */
 guint32 wp_resolved_n_nodes(const WpResolved *resolved);
@@ -77,6 +83,9 @@ guint32 wp_resolved_node_of(const WpResolved *resolved, guint32 trace_node);
 /* Names of nodes that serve several ports and send calls too: their outgoing calls cannot be told apart. */
 gsize wp_resolved_n_shared(const WpResolved *resolved);
 const char *wp_resolved_shared(const WpResolved *resolved, gsize i);
+
+/* Labels that have become templates, and how many those are. */
+guint64 wp_resolved_n_joined_labels(const WpResolved *resolved, guint64 *out_n_templates);
 
 /* All spans by call_ns (ties: order of records). */
 const WpSpans *wp_resolved_spans(const WpResolved *resolved);

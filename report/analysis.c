@@ -9,6 +9,7 @@
 #include "report/interrupt.h"
 
 static const char *const client_choices[] = { "auto", "keep", NULL };
+static const char *const label_choices[] = { "auto", "keep", NULL };
 static const char *const pattern_choices[] = { "label", "node", NULL };
 
 static void
@@ -75,6 +76,12 @@ static const WpOption node_table[] = {
 	  .argument = "HOW",
 	  .choices = client_choices,
 	  .help = "keep: do not fold many clients into one node" },
+	{ .name = "labels",
+	  .kind = WP_OPT_CHOICE,
+	  AT(labels),
+	  .argument = "HOW",
+	  .choices = label_choices,
+	  .help = "keep: operations as they were seen, however many" },
 	{ .name = "fold",
 	  .kind = WP_OPT_FLAG,
 	  AT(resolve.folds),
@@ -299,6 +306,7 @@ resolve_options(const WpAnalysisOptions *options)
 {
 	WpResolveOptions resolve = options->resolve;
 	resolve.keep_clients = options->clients == 1;
+	resolve.keep_labels = options->labels == 1;
 	resolve.by_label = options->pattern_by == 0;
 	return resolve;
 }
