@@ -1,18 +1,18 @@
 /*
  * TLS without keys: the set-up is told from the application data, and application data makes calls and
- * returns by turns (RFC 8446, RFC 5246). A record is type, version, length: 5 bytes.
+ * returns by turns where the flow is known to carry one request at a time (tls-turns.h; RFC 8446, RFC
+ * 5246). A record is type, version, length: 5 bytes.
  *
- * In TLS 1.3 everything after the server's hello looks like application data. The client's Finished is
- * its first such record (a flight of its own if it has a certificate); what the server sends before
- * the client's second such record is its part of the handshake, or session tickets: all set-up.
+ * In TLS 1.3 everything after the server's hello looks like application data, and so do alerts. The
+ * client's flight ends with its Finished, which has a length of its own; what the server sends before it
+ * has any of the client's data is its part of the handshake, or session tickets: all set-up.
  *
- * A flow whose client offers HTTP/2 and whose server's choice cannot be read (TLS 1.3) or is HTTP/2
- * may be multiplexed: its set-up is recorded, its data makes no calls.
+ * A flow on which HTTP/2 was agreed, or which the client offers nothing else, is multiplexed: its set-up
+ * is recorded, its data makes no calls.
  */
-#include <string.h>
-
 #include "capture/decoder.h"
-#include "capture/turns.h"
+#include "capture/tls-hello.h"
+#include "capture/tls-turns.h"
 
 enum {
 	RECORD_CHANGE_CIPHER = 20,
@@ -21,21 +21,34 @@ enum {
 	RECORD_DATA = 23,
 	HELLO_CLIENT = 1,
 	HELLO_SERVER = 2,
-	EXTENSION_SERVER_NAME = 0,
-	EXTENSION_ALPN = 16,
-	EXTENSION_VERSIONS = 43,
-	VERSION_1_3 = 0x0304,
 	HEADER_BYTES = 5,
 	MAX_RECORD = 16384 + 2048 /* RFC 5246 section 6.2.3 */
 };
 
+/* Bodies of records of TLS 1.3: a message, its type, the tag of the cipher (RFC 8446 section 5.2). */
+enum {
+	SEALED_BYTES = 1 + 16,
+	ALERT_BODY = 2 + SEALED_BYTES,
+	KEY_UPDATE_BODY = 4 + 1 + SEALED_BYTES,
+	FINISHED_HEADER = 4
+};
+
+#define CIPHER_AES_256_GCM_SHA384 0x1302 /* the only one of TLS 1.3 with hashes of 48 bytes */
+
+/* A client's flight is at most a certificate, its proof, and the Finished; they may be cut in records. */
+#define MAX_FLIGHT 8
+
 typedef struct {
 	WpTurns setup;
-	WpTurns data;
+	WpTlsTurns data;
 	gboolean saw_hello[2];
-	gboolean offers_http2;
-	gboolean is_http2;
-	gboolean is_1_3;
+	gboolean has_begun; /* data has */
+	gboolean is_early; /* ... before the server's hello: the set-up is no exchange of its own */
+	guint8 offered;    /* sets of WP_TLS_ALPN_ */
+	guint8 chosen;
+	guint16 version; /* 0 = the server's hello was not seen */
+	guint16 cipher;
+	guint n_flight;           /* records of the client's flight */
 	gboolean client_finished; /* 1.3: the client's Finished has passed */
 } TlsState;
 
@@ -93,64 +106,24 @@ probe_tls(const WpProbe *probe)
 /* --- hellos --- */
 
 static void
-read_server_name(WpDecodeContext *context, WpBytes in)
-{
-	wp_bytes_skip(&in, 2);
-	guint8 type = wp_bytes_u8(&in);
-	guint16 length = wp_bytes_be16(&in);
-	const guint8 *name = wp_bytes_take(&in, length);
-	if (!name || type != 0 || length == 0)
-		return;
-	wp_decode_name_server(context, WP_NAME_TLS_SNI, (const char *)name, length);
-}
-
-/* TRUE where the list of protocols has "h2". */
-static gboolean
-has_http2(WpBytes in)
-{
-	wp_bytes_skip(&in, 2);
-	while (wp_bytes_left(&in)) {
-		guint8 length = wp_bytes_u8(&in);
-		const guint8 *name = wp_bytes_take(&in, length);
-		if (name && length == 2 && memcmp(name, "h2", 2) == 0)
-			return TRUE;
-	}
-	return FALSE;
-}
-
-static void
-read_extension(TlsState *tls, WpDecodeContext *context, WpDirection direction, guint16 type,
-	       WpBytes in)
-{
-	if (type == EXTENSION_SERVER_NAME && direction == WP_FROM_CLIENT)
-		read_server_name(context, in);
-	else if (type == EXTENSION_ALPN && direction == WP_FROM_CLIENT)
-		tls->offers_http2 = has_http2(in);
-	else if (type == EXTENSION_ALPN)
-		tls->is_http2 = has_http2(in);
-	else if (type == EXTENSION_VERSIONS && direction == WP_FROM_SERVER)
-		tls->is_1_3 = wp_bytes_be16(&in) == VERSION_1_3;
-}
-
-/* A hello from its handshake header on; what is cut off or odd is left unread. */
-static void
 read_hello(TlsState *tls, WpDecodeContext *context, WpDirection direction, WpBytes in)
 {
-	wp_bytes_skip(&in, 4 + 2 + 32);       /* header, version, random */
-	wp_bytes_skip(&in, wp_bytes_u8(&in)); /* session id */
+	WpTlsHello hello;
+
+	wp_tls_hello_read(in, direction == WP_FROM_SERVER, &hello);
 	if (direction == WP_FROM_CLIENT) {
-		wp_bytes_skip(&in, wp_bytes_be16(&in)); /* cipher suites */
-		wp_bytes_skip(&in, wp_bytes_u8(&in));   /* compression methods */
-	} else {
-		wp_bytes_skip(&in, 2 + 1);
+		if (hello.server_name)
+			wp_decode_name_server(context, WP_NAME_TLS_SNI,
+					      (const char *)hello.server_name,
+					      hello.server_name_length);
+		tls->offered = hello.alpn;
+		return;
 	}
-	wp_bytes_skip(&in, 2); /* length of the extensions */
-	while (!in.failed && wp_bytes_left(&in)) {
-		guint16 type = wp_bytes_be16(&in), length = wp_bytes_be16(&in);
-		const guint8 *data = wp_bytes_take(&in, length);
-		if (data)
-			read_extension(tls, context, direction, type, wp_bytes(data, length));
-	}
+	tls->chosen = hello.alpn;
+	if (!hello.is_whole)
+		return;
+	tls->version = hello.version;
+	tls->cipher = hello.cipher;
 }
 
 static gboolean
@@ -163,23 +136,67 @@ is_hello(const WpBytes *in, const Record *record, WpDirection direction)
 
 /* --- data --- */
 
-/* TRUE where this record of type DATA belongs to the set-up of TLS 1.3. */
 static gboolean
-is_setup_data(TlsState *tls, WpDirection direction)
+is_1_3(const TlsState *tls)
 {
-	if (!tls->is_1_3)
-		return FALSE;
-	if (direction == WP_FROM_CLIENT && !tls->client_finished) {
-		tls->client_finished = TRUE;
-		return TRUE;
-	}
-	return direction == WP_FROM_SERVER && !tls->data.has_spoken[WP_FROM_CLIENT];
+	return tls->version == WP_TLS_VERSION_1_3;
 }
 
 static gboolean
-may_be_multiplexed(const TlsState *tls)
+is_finished(const TlsState *tls, gsize body)
 {
-	return tls->is_http2 || (tls->offers_http2 && tls->is_1_3);
+	gsize hash = tls->cipher == CIPHER_AES_256_GCM_SHA384 ? 48 : 32;
+	return body == FINISHED_HEADER + hash + SEALED_BYTES;
+}
+
+/* TRUE where this record of type DATA belongs to the set-up of TLS 1.3. */
+static gboolean
+is_setup_data(TlsState *tls, WpDirection direction, gsize body)
+{
+	if (!is_1_3(tls))
+		return FALSE;
+	if (direction == WP_FROM_SERVER)
+		return !tls->data.has_last;
+	if (tls->client_finished)
+		return FALSE;
+	tls->n_flight++;
+	tls->client_finished = is_finished(tls, body) || tls->n_flight == MAX_FLIGHT;
+	return TRUE;
+}
+
+/*
+ * TRUE where a record that looks like data is none, but an alert or, where no message of HTTP/1 begins so,
+ * new keys.
+ */
+static gboolean
+is_hidden(const TlsState *tls, WpDirection direction, gsize body)
+{
+	gboolean begins_turn = !tls->data.has_last || tls->data.last != direction;
+	if (body == ALERT_BODY)
+		return TRUE;
+	return is_1_3(tls) && tls->offered == WP_TLS_ALPN_HTTP1 && begins_turn &&
+	       body == KEY_UPDATE_BODY;
+}
+
+/* What the hellos say of the protocol inside. In TLS 1.3 the server's choice is not in the clear. */
+static WpTlsKind
+kind_of(const TlsState *tls)
+{
+	gboolean offers_http2 = tls->offered & WP_TLS_ALPN_HTTP2;
+	gboolean offers_http1 = tls->offered & WP_TLS_ALPN_HTTP1;
+
+	if (tls->chosen & WP_TLS_ALPN_HTTP2)
+		return WP_TLS_MULTIPLEXED;
+	if (tls->chosen)
+		return tls->chosen & WP_TLS_ALPN_HTTP1 ? WP_TLS_BY_TURNS : WP_TLS_ON_TRIAL;
+	if (tls->version == 0 && !tls->saw_hello[WP_FROM_CLIENT])
+		return WP_TLS_ON_TRIAL;
+	if (tls->version && !is_1_3(tls)) /* HTTP/2 is never spoken unless it was agreed on */
+		return offers_http1 ? WP_TLS_BY_TURNS : WP_TLS_ON_TRIAL;
+	if (offers_http2)
+		return offers_http1 ? WP_TLS_MAYBE_HTTP2 : WP_TLS_MULTIPLEXED;
+	return offers_http1 && tls->offered == WP_TLS_ALPN_HTTP1 ? WP_TLS_BY_TURNS
+								 : WP_TLS_ON_TRIAL;
 }
 
 /* The set-up is over: its last return is complete, and a call without one was none. */
@@ -192,9 +209,12 @@ end_setup(TlsState *tls, WpDecodeContext *context)
 }
 
 static void
-data_unit(TlsState *tls, WpDecodeContext *context, WpDirection direction, WpUnit *out_unit)
+data_unit(TlsState *tls, WpDecodeContext *context, WpDirection direction, gsize body,
+	  WpUnit *out_unit)
 {
-	if (is_setup_data(tls, direction)) {
+	if (is_hidden(tls, direction, body))
+		return;
+	if (is_setup_data(tls, direction, body)) {
 		if (direction == WP_FROM_CLIENT)
 			end_setup(tls, context);
 		else if (tls->setup.reply.is_open)
@@ -202,10 +222,11 @@ data_unit(TlsState *tls, WpDecodeContext *context, WpDirection direction, WpUnit
 		return;
 	}
 	end_setup(tls, context);
-	if (may_be_multiplexed(tls))
-		wp_decode_multiplexed(context);
-	else
-		wp_turns_unit(&tls->data, context, direction, 0, FALSE, out_unit);
+	tls->is_early |= tls->saw_hello[WP_FROM_CLIENT] && !tls->saw_hello[WP_FROM_SERVER];
+	if (!tls->has_begun)
+		wp_tls_turns_begin(&tls->data, kind_of(tls), !tls->saw_hello[WP_FROM_CLIENT]);
+	tls->has_begun = TRUE;
+	wp_tls_turns_unit(&tls->data, context, direction, body, out_unit);
 }
 
 static WpDecodeStatus
@@ -235,10 +256,11 @@ decode_tls(void *state, WpDecodeContext *context, WpDirection direction, WpBytes
 		}
 	}
 	out_unit->length = wp_decode_is_cut(context) ? MIN(length, in.length) : length;
-	if (record.type == RECORD_HANDSHAKE)
+	if (record.type == RECORD_HANDSHAKE && !tls->is_early)
 		wp_turns_unit(&tls->setup, context, direction, WP_MARK_SETUP, FALSE, out_unit);
 	else if (record.type == RECORD_DATA)
-		data_unit(tls, context, direction, out_unit);
+		data_unit(tls, context, direction, record.length, out_unit);
+	wp_tls_turns_note(&tls->data, context, direction, length);
 	return WP_DECODE_OK;
 }
 
@@ -256,7 +278,7 @@ lost_tls(void *state, WpDecodeContext *context, WpDirection direction)
 {
 	TlsState *tls = state;
 	wp_turns_lost(&tls->setup, context, direction);
-	wp_turns_lost(&tls->data, context, direction);
+	wp_tls_turns_lost(&tls->data, context, direction);
 }
 
 static void
@@ -265,7 +287,21 @@ finish_tls(void *state, WpDecodeContext *context, WpDirection direction, WpFinis
 {
 	TlsState *tls = state;
 	wp_turns_finish(&tls->setup, context, direction, how, out_unit);
-	wp_turns_finish(&tls->data, context, direction, how, out_unit);
+	wp_tls_turns_finish(&tls->data, context, direction, how, out_unit);
+}
+
+static void
+clear_tls(void *state)
+{
+	TlsState *tls = state;
+	wp_tls_turns_clear(&tls->data);
+}
+
+static gsize
+memory_of_tls(const void *state)
+{
+	const TlsState *tls = state;
+	return wp_turns_memory(&tls->data.turns);
 }
 
 static const guint16 tls_ports[] = { 443, 993, 995, 636, 5671, 8443, 8883, 0 };
@@ -281,4 +317,6 @@ const WpDecoder wp_decoder_tls = {
 	.sync = sync_tls,
 	.lost = lost_tls,
 	.finish = finish_tls,
+	.clear = clear_tls,
+	.memory = memory_of_tls,
 };

@@ -139,11 +139,20 @@ guint16 wp_decode_server_port(const WpDecodeContext *context);
 /* Time of the first byte of IN, in ns: for turns and bursts. */
 gint64 wp_decode_time(const WpDecodeContext *context);
 
+/* The stamp of the first byte of IN. Its offset is unknown where IN is a datagram. */
+WpStamp wp_decode_stamp(const WpDecodeContext *context);
+
 /* TRUE where IN is one datagram (UDP). */
 gboolean wp_decode_is_datagram(const WpDecodeContext *context);
 
 /* Hands MESSAGE over at once, as unit->emits_first does: for more than one. Zeroes it. */
 void wp_decode_emit(WpDecodeContext *context, WpMessage *message);
+
+/*
+ * The same for a message that ended a while ago: what came since tells nothing of it. HOLES: bit
+ * 1 << direction is set where bytes of that direction were missing between the one before and it.
+ */
+void wp_decode_emit_late(WpDecodeContext *context, WpMessage *message, guint holes);
 
 /*
  * Begins and ends MESSAGE, as one sent by FROM, with the packet of the first byte of IN, whoever sent

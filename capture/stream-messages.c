@@ -199,6 +199,13 @@ emit_one_way(WpStream *stream, WpDirection from, const WpMessage *message)
 }
 
 void
+wp_stream_note_hole(WpStream *stream, WpDirection from)
+{
+	wp_pairing_hole_in_calls(&stream->pairings[from]);
+	wp_pairing_hole_in_returns(&stream->pairings[!from]);
+}
+
+void
 wp_stream_emit(WpStream *stream, WpMessage *message)
 {
 	for (int i = 0; i < 2; i++) {
@@ -213,7 +220,8 @@ wp_stream_emit(WpStream *stream, WpMessage *message)
 		if (message->kind == WP_KIND_RETURN) {
 			emit_return(stream, from, message);
 		} else {
-			wp_stream_pair_before(stream, from, message);
+			if (!stream->is_late)
+				wp_stream_pair_before(stream, from, message);
 			if (message->kind == WP_KIND_CALL && !message->no_return)
 				emit_call(stream, from, message);
 			else
@@ -395,6 +403,12 @@ wp_decode_time(const WpDecodeContext *context)
 	return context->stream->now_ns;
 }
 
+WpStamp
+wp_decode_stamp(const WpDecodeContext *context)
+{
+	return context->stream->now;
+}
+
 gboolean
 wp_decode_is_datagram(const WpDecodeContext *context)
 {
@@ -405,6 +419,17 @@ void
 wp_decode_emit(WpDecodeContext *context, WpMessage *message)
 {
 	wp_stream_emit(context->stream, message);
+}
+
+void
+wp_decode_emit_late(WpDecodeContext *context, WpMessage *message, guint holes)
+{
+	for (guint from = 0; from < 2; from++)
+		if (holes & 1u << from)
+			wp_stream_note_hole(context->stream, from);
+	context->stream->is_late = TRUE;
+	wp_stream_emit(context->stream, message);
+	context->stream->is_late = FALSE;
 }
 
 void

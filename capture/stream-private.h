@@ -87,6 +87,7 @@ struct WpStream {
 	gboolean is_cut;  /* see wp_decode_is_cut() */
 	gboolean is_sure; /* the first bytes were unmistakable */
 	gboolean is_multiplexed;
+	gboolean is_late;        /* the message at hand ended a while ago */
 	gboolean has_emitted[2]; /* messages of that direction */
 	guint64 n_emitted;
 	guint64 n_calls[2]; /* by sender */
@@ -97,6 +98,7 @@ struct WpStream {
 	guint32 nodes[2];      /* of client and server; WP_NO_NODE until needed */
 	gint64 now_ns;         /* of the packet at hand */
 	guint64 now_packet;    /* its number */
+	WpStamp now;           /* of the first byte that the decoder is given */
 	guint64 cut_packet;    /* see wp_decode_cut_packet() */
 	WpSpell spells[2];     /* by direction: the present one */
 	WpSpell ended[2];      /* ... and the one before */
@@ -155,6 +157,9 @@ void wp_stream_pair_at_end(WpStream *stream, WpDirection from);
 
 /* stream-messages.c: RETURN answers the call at INDEX of those of FROM, and none before it is answered. */
 void wp_stream_answer(WpStream *stream, WpDirection from, guint index, const WpMessage *answer);
+
+/* stream-messages.c: bytes of FROM are missing between the messages before and those to come. */
+void wp_stream_note_hole(WpStream *stream, WpDirection from);
 
 /* stream-messages.c: hands over a finished message and zeroes it. */
 void wp_stream_emit(WpStream *stream, WpMessage *message);

@@ -325,8 +325,7 @@ lose_thread(WpStream *stream, WpDirection from)
 	side->is_lost = TRUE;
 	if (stream->decoder && stream->decoder->lost)
 		stream->decoder->lost(stream->state, &stream->context, from);
-	wp_pairing_hole_in_calls(&stream->pairings[from]);
-	wp_pairing_hole_in_returns(&stream->pairings[!from]);
+	wp_stream_note_hole(stream, from);
 }
 
 /* TRUE where so much has made sense that the name of the protocol is right. */
@@ -381,6 +380,7 @@ note_now(WpStream *stream, const WpStamp *stamp)
 {
 	stream->now_ns = stamp->time_ns;
 	stream->now_packet = stamp->packet;
+	stream->now = *stamp;
 }
 
 /* Asks the decoder for one unit; FALSE where it needs more bytes. */
@@ -392,7 +392,8 @@ decode_unit(WpStream *stream, WpDirection from)
 
 	if (side->n_unread < side->need)
 		return FALSE;
-	note_now(stream, &side->pieces[0].stamp);
+	WpStamp now = stamp_at(side, 0);
+	note_now(stream, &now);
 	switch (stream->decoder->decode(stream->state, &stream->context, from,
 					wp_bytes(side->unread, side->n_unread), &unit)) {
 	case WP_DECODE_OK:
@@ -468,7 +469,8 @@ decode_cut(WpStream *stream, WpDirection from)
 	stream->is_cut = TRUE;
 	side->need = 0;
 	WpUnit unit = { 0 };
-	note_now(stream, &side->pieces[0].stamp);
+	WpStamp now = stamp_at(side, 0);
+	note_now(stream, &now);
 	gboolean is_found = !side->is_lost || find_thread(stream, from);
 	if (is_found &&
 	    stream->decoder->decode(stream->state, &stream->context, from,

@@ -3,6 +3,31 @@
 
 #include <string.h>
 
+/*
+ * MESSAGE is complete: it goes out or, while the flow's turns are on trial, behind those that wait. Zeroes
+ * it.
+ */
+static void
+hand_over(WpTurns *turns, WpDecodeContext *context, WpMessage *message)
+{
+	if (message == &turns->call)
+		message->kind = WP_KIND_CALL;
+	if (!turns->held) {
+		wp_decode_emit(context, message);
+		return;
+	}
+	if (message->is_open && turns->held->n < WP_TURNS_MAX_HELD)
+		turns->held->messages[turns->held->n++] = *message;
+	memset(message, 0, sizeof *message);
+}
+
+/* The stream hands over a CALL that is open at a hole; one on trial it must leave alone. */
+static guint8
+kind_while_open(const WpTurns *turns)
+{
+	return turns->held ? WP_KIND_MESSAGE : WP_KIND_CALL;
+}
+
 /* What the client said while the server was silent was one call after all. */
 static void
 join_bursts(WpTurns *turns, WpDecodeContext *context)
@@ -17,8 +42,7 @@ join_bursts(WpTurns *turns, WpDecodeContext *context)
 	memset(turns->bursts, 0, sizeof turns->bursts);
 	turns->n_bursts = 0;
 	turns->call = call;
-	turns->call.kind = WP_KIND_CALL;
-	wp_decode_emit(context, &turns->call);
+	hand_over(turns, context, &turns->call);
 }
 
 static void
@@ -26,7 +50,7 @@ emit_bursts(WpTurns *turns, WpDecodeContext *context)
 {
 	for (guint i = 0; i < turns->n_bursts; i++) {
 		turns->bursts[i].kind = WP_KIND_MESSAGE;
-		wp_decode_emit(context, &turns->bursts[i]);
+		hand_over(turns, context, &turns->bursts[i]);
 	}
 	turns->n_bursts = 0;
 }
@@ -49,6 +73,7 @@ add_burst(WpTurns *turns, WpDecodeContext *context, guint8 marks, gboolean is_da
 	if (turns->is_one_way)
 		emit_bursts(turns, context);
 	WpMessage *burst = &turns->bursts[turns->n_bursts++];
+	burst->kind = kind_while_open(turns);
 	burst->marks = marks;
 	out_unit->opens = burst;
 }
@@ -58,13 +83,13 @@ client_speaks(WpTurns *turns, WpDecodeContext *context, guint8 marks, gboolean i
 	      WpUnit *out_unit)
 {
 	if (turns->reply.is_open)
-		out_unit->emits_first = &turns->reply;
+		hand_over(turns, context, &turns->reply);
 	if (!turns->has_spoken[WP_FROM_SERVER]) {
 		add_burst(turns, context, marks, is_datagram, out_unit);
 	} else if (turns->call.is_open) {
 		out_unit->extends = &turns->call;
 	} else {
-		turns->call.kind = WP_KIND_CALL;
+		turns->call.kind = kind_while_open(turns);
 		turns->call.marks = marks;
 		out_unit->opens = &turns->call;
 	}
@@ -76,9 +101,9 @@ server_speaks(WpTurns *turns, WpDecodeContext *context, guint8 marks, WpUnit *ou
 {
 	join_bursts(turns, context);
 	if (turns->call.is_open)
-		out_unit->emits_first = &turns->call;
+		hand_over(turns, context, &turns->call);
 	if (turns->reply.is_open && turns->is_over) /* these bytes acknowledge what was lost */
-		wp_decode_emit(context, &turns->reply);
+		hand_over(turns, context, &turns->reply);
 	turns->is_over = FALSE;
 	if (turns->reply.is_open) {
 		out_unit->extends = &turns->reply;
@@ -117,9 +142,9 @@ wp_turns_finish(WpTurns *turns, WpDecodeContext *context, WpDirection direction,
 {
 	turns->has_ended[direction] = TRUE;
 	if (direction == WP_FROM_SERVER && turns->reply.is_open)
-		out_unit->emits = &turns->reply;
+		hand_over(turns, context, &turns->reply);
 	if (direction == WP_FROM_CLIENT && turns->call.is_open)
-		out_unit->emits = &turns->call;
+		hand_over(turns, context, &turns->call);
 	/* A reset is an answer; after a half-close one may still come; an end is none. */
 	if (how == WP_FINISH_RESET)
 		join_bursts(turns, context);
@@ -127,25 +152,37 @@ wp_turns_finish(WpTurns *turns, WpDecodeContext *context, WpDirection direction,
 		emit_bursts(turns, context);
 }
 
+/* Bytes of DIRECTION are missing before what is handed over next. */
+static void
+note_hole(WpTurns *turns, WpDirection direction)
+{
+	if (turns->held)
+		turns->held->holes[turns->held->n] |= (guint8)(1u << direction);
+}
+
 void
 wp_turns_lost(WpTurns *turns, WpDecodeContext *context, WpDirection direction)
 {
 	turns->skips[direction] = TRUE;
 	if (direction == WP_FROM_CLIENT) {
+		if (turns->call.is_open)
+			hand_over(turns, context, &turns->call);
 		turns->is_over = turns->reply.is_open;
+		note_hole(turns, direction);
 		return;
 	}
 	if (turns->is_over) {
 		/* Whether the reply or another one went on here, nobody knows. */
 		turns->reply.is_cut = TRUE;
-		wp_decode_emit(context, &turns->reply);
+		hand_over(turns, context, &turns->reply);
 	}
 	/* The server has spoken, though unseen: what the client says next is another call. */
 	turns->has_spoken[WP_FROM_SERVER] = TRUE;
 	join_bursts(turns, context);
 	if (turns->call.is_open)
-		wp_decode_emit(context, &turns->call);
+		hand_over(turns, context, &turns->call);
 	memset(&turns->reply, 0, sizeof turns->reply);
+	note_hole(turns, direction);
 }
 
 void
@@ -155,4 +192,38 @@ wp_turns_drop(WpTurns *turns)
 	memset(&turns->reply, 0, sizeof turns->reply);
 	memset(turns->bursts, 0, sizeof turns->bursts);
 	turns->n_bursts = 0;
+}
+
+void
+wp_turns_hold(WpTurns *turns)
+{
+	if (!turns->held)
+		turns->held = g_new0(WpTurnsHeld, 1);
+}
+
+gboolean
+wp_turns_is_full(const WpTurns *turns)
+{
+	return turns->held && turns->held->n >= WP_TURNS_MAX_HELD - 2;
+}
+
+void
+wp_turns_release(WpTurns *turns, WpDecodeContext *context)
+{
+	g_autofree WpTurnsHeld *held = g_steal_pointer(&turns->held);
+	for (guint i = 0; held && i < held->n; i++)
+		wp_decode_emit_late(context, &held->messages[i], held->holes[i]);
+}
+
+void
+wp_turns_clear(WpTurns *turns)
+{
+	wp_turns_drop(turns);
+	g_clear_pointer(&turns->held, g_free);
+}
+
+gsize
+wp_turns_memory(const WpTurns *turns)
+{
+	return turns->held ? sizeof *turns->held : 0;
 }

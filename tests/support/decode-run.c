@@ -70,6 +70,7 @@ typedef struct {
 	WpStream *stream;
 	guint64 sent[2]; /* bytes, by info's direction */
 	guint64 ahead;   /* bytes of the server that its next hole will hold, known to the client */
+	guint64 behind;  /* bytes that the sender of the next bytes lacks */
 	gint64 now_ns;
 	guint64 packet;
 } Run;
@@ -116,7 +117,7 @@ end_run(Run *run)
 static guint64
 peer_of(const Run *run, WpDirection from)
 {
-	return run->sent[!from] + (from == WP_FROM_CLIENT ? run->ahead : 0);
+	return run->sent[!from] + (from == WP_FROM_CLIENT ? run->ahead : 0) - run->behind;
 }
 
 /* Hands over bytes in pieces of PIECE, the first of FIRST bytes. */
@@ -136,6 +137,7 @@ push_bytes(Run *run, const WpRunOptions *options, WpDirection from, const WpStep
 		at += n;
 	}
 	run->sent[from] += step->length;
+	run->behind = 0;
 }
 
 static void
@@ -172,6 +174,9 @@ push_step(Run *run, const WpRunOptions *options, const WpStep *step, gsize first
 		break;
 	case 'A':
 		run->ahead = step->length;
+		break;
+	case 'B':
+		run->behind = step->length;
 		break;
 	case 'P':
 		run->now_ns += (gint64)step->length * STEP_NS;
@@ -235,7 +240,7 @@ write_seed(const WpRunOptions *options, const WpStep *steps, gsize n_steps)
 	g_byte_array_append(seed, head, sizeof head);
 	for (gsize i = 0; i < n_steps; i++) {
 		const WpStep *step = &steps[i];
-		if (step->what == 'A')
+		if (step->what == 'A' || step->what == 'B')
 			continue;
 		gboolean is_cut = step->what == 'x' || step->what == 'y';
 		guint8 what = (guint8)(is_cut ? 2 + (step->what == 'y')

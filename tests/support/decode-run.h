@@ -25,7 +25,8 @@ typedef struct {
 	char what; /* C, S: bytes; c, s: a hole of LENGTH bytes, that
 		    * is acknowledged in this step where DATA is not NULL; x, y: LENGTH more bytes of
 		    * the packet before, cut off by the snap length; A: the client
-		    * has LENGTH bytes of the server's next hole already; F, G: FIN of client, server; R: reset;
+		    * has LENGTH bytes of the server's next hole already; B: the sender of the next bytes
+		    * lacks the last LENGTH bytes of the other side; F, G: FIN of client, server; R: reset;
 		    * P: a pause of LENGTH microseconds */
 	const char *data;
 	gsize length;
@@ -70,6 +71,10 @@ typedef struct {
 #define WP_C_AHEAD(length)                                                                         \
 	{                                                                                          \
 		'A', NULL, length                                                                  \
+	}
+#define WP_BEHIND(length)                                                                          \
+	{                                                                                          \
+		'B', NULL, length                                                                  \
 	}
 #define WP_C_FIN                                                                                   \
 	{                                                                                          \
