@@ -41,6 +41,7 @@
 	X(FLOWS_ONE_WAY, "flows-one-way", NOTE, "TCP flows of which one direction is missing")     \
 	X(FLOWS_UNDECODED, "flows-undecoded", NOTE, "flows of no known protocol, taken by turns")  \
 	X(FLOWS_MULTIPLEXED, "flows-multiplexed", LOSS, "flows that may be multiplexed: no calls") \
+	X(FLOWS_PROXIED, "flows-proxied", INFO, "TCP flows that begin with a PROXY header")        \
 	X(FLOWS_MISNAMED, "flows-misnamed", NOTE, "flows that left the protocol they began with")  \
 	X(SEGMENTS, "tcp-segments", INFO, "TCP segments with payload")                             \
 	X(DATAGRAMS, "udp-datagrams", INFO, "UDP datagrams")                                       \

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "capture/proxy-header.h"
 #include "capture/stream-private.h"
 
 #define MAX_HELD     48 /* packets */
@@ -35,7 +36,8 @@ wp_stream_drop_held(WpStream *stream)
 		gsize length = stream->held_bytes[i].length;
 		if (length == 0)
 			continue;
-		wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, length);
+		gsize front = stream->front_from == (WpDirection)i ? stream->front : 0;
+		wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, length - front);
 		stream->sides[i].offset += length;
 		stream->turn_at[i] = 0;
 	}
@@ -43,6 +45,7 @@ wp_stream_drop_held(WpStream *stream)
 	stream->n_turns = 0;
 	stream->has_turn = FALSE;
 	stream->info.from_start = FALSE;
+	stream->may_have_front = FALSE;
 }
 
 static gsize
@@ -63,7 +66,7 @@ static gsize
 view_start(const WpStream *stream, WpDirection from, WpDirection client)
 {
 	if (is_aligned(stream))
-		return 0;
+		return from == stream->front_from ? stream->front : 0;
 	if (from != client && stream->turn == client)
 		return held_length(stream, from); /* an older reply: not to be looked at */
 	return stream->turn_at[from];
@@ -120,7 +123,8 @@ feed_held(WpStream *stream, const gsize start[2])
 		skipped = MIN(skipped, held[i].length);
 		at[from] += held[i].length;
 		stream->sides[to_side].offset += skipped;
-		wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, skipped);
+		if (!is_aligned(stream)) /* else it is the PROXY header */
+			wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, skipped);
 		if (skipped == held[i].length)
 			continue;
 		if (stream->info.is_udp)
@@ -138,7 +142,7 @@ take_decoder(WpStream *stream, const WpDecoder *decoder, WpDirection client)
 {
 	gsize start[2] = { 0, 0 };
 
-	if (decoder != &wp_decoder_generic)
+	if (decoder != &wp_decoder_generic || is_aligned(stream))
 		for (int i = 0; i < 2; i++)
 			start[i] = view_start(stream, i, client);
 	g_assert(!stream->sides[0].pieces && !stream->sides[1].pieces); /* may be moved */
@@ -152,11 +156,41 @@ take_decoder(WpStream *stream, const WpDecoder *decoder, WpDirection client)
 	feed_held(stream, start);
 }
 
+/*
+ * Looks for a PROXY header, which is the first that is sent; FALSE where more bytes are needed to tell, or
+ * nothing has come behind it.
+ */
+static gboolean
+pass_front(WpStream *stream, gboolean final)
+{
+	WpDirection first = stream->held[0].from;
+	if (stream->may_have_front) {
+		const WpHeldBytes *held = &stream->held_bytes[first];
+		gsize length = 0;
+		WpDecodeStatus status =
+			wp_proxy_header(wp_bytes(held->data, held->length), &length);
+		if (status == WP_DECODE_MORE && !final)
+			return FALSE;
+		stream->may_have_front = FALSE;
+		stream->front_from = first;
+		stream->front = status == WP_DECODE_OK ? length : 0;
+		stream->n_front = stream->n_held;
+	}
+	return !stream->front || held_length(stream, first) > stream->front ||
+	       held_length(stream, !first) > 0;
+}
+
 void
 wp_stream_decide(WpStream *stream, gboolean final)
 {
-	if (stream->n_held == 0)
+	if (stream->n_held == 0 || !pass_front(stream, final))
 		return;
+	if (stream->is_forced) {
+		if (!is_aligned(stream))
+			stream->sides[0].is_lost = stream->sides[1].is_lost = TRUE;
+		take_decoder(stream, stream->shared->forced, stream->forced_client);
+		return;
+	}
 	WpDirection client = WP_FROM_CLIENT;
 	WpDetection detection = detect_as(stream, client, final);
 	if (!stream->info.is_oriented) {
@@ -236,10 +270,11 @@ wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsize len
 		own_bytes(bytes, data, length);
 	else
 		*bytes = (WpHeldBytes){ .data = data, .length = length };
-	gboolean final = stream->n_held >= (stream->info.is_udp ? MAX_HELD_UDP : MAX_HELD) ||
+	guint most = stream->info.is_udp ? MAX_HELD_UDP : MAX_HELD;
+	wp_stream_decide(stream, FALSE);
+	gboolean final = (!stream->may_have_front && stream->n_held >= most + stream->n_front) ||
 			 stream->n_turns > MAX_TURNS ||
 			 held_length(stream, from) >= WP_STREAM_UNDECIDED_MAX;
-	wp_stream_decide(stream, FALSE);
 	if (final && !stream->decoder)
 		wp_stream_decide(stream, TRUE);
 	if (bytes->length > 0 && !bytes->own)

@@ -277,6 +277,8 @@ wp_stream_close_calls(WpStream *stream, WpFinish how, const WpStamp *stamp)
 {
 	if (stream->decoder == &wp_decoder_generic)
 		wp_stream_count(stream, WP_FROM_CLIENT, WP_COUNT_FLOWS_UNDECODED, 1);
+	if (stream->front)
+		wp_stream_count(stream, WP_FROM_CLIENT, WP_COUNT_FLOWS_PROXIED, 1);
 	if (stream->is_multiplexed)
 		wp_stream_count(stream, WP_FROM_CLIENT, WP_COUNT_FLOWS_MULTIPLEXED, 1);
 	close_direction(stream, WP_FROM_CLIENT, how, stamp);

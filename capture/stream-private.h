@@ -119,6 +119,12 @@ struct WpStream {
 	WpHeld first_held;         /* nearly always the only one */
 	WpHeldBytes held_bytes[2]; /* by info's direction */
 	gsize turn_at[2];
+	gboolean may_have_front; /* a PROXY header may be, or become, what begins the flow */
+	WpDirection front_from;  /* who sent it, by info's direction */
+	gsize front;             /* its bytes, which are not the protocol's */
+	guint n_front;           /* packets held when it was whole */
+	gboolean is_forced;      /* to be decoded as shared->forced */
+	WpDirection forced_client;
 	gboolean has_turn;
 	WpDirection turn;
 	guint n_turns;
@@ -129,6 +135,7 @@ void wp_stream_feed(WpStream *stream, WpDirection from, const guint8 *data, gsiz
 		    const WpStamp *stamp);
 void wp_stream_feed_datagram(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
 			     gsize wire_length, const WpStamp *stamp);
+void wp_stream_force(WpStream *stream);
 void wp_stream_set_decoder(WpStream *stream, const WpDecoder *decoder);
 
 /* stream-detect.c */

@@ -32,12 +32,15 @@ wp_stream_new(const WpStreamShared *shared, const WpStreamInfo *info)
 			stream->pairings[i].hole_in_returns = TRUE;
 		}
 	}
-	if (shared->forced && info->server.port == shared->forced_port) {
-		wp_stream_set_decoder(stream, shared->forced);
-	} else if (shared->forced && info->client.port == shared->forced_port) {
-		stream->is_swapped = TRUE;
-		wp_stream_set_decoder(stream, shared->forced);
+	stream->may_have_front = info->from_start && !info->is_udp;
+	if (shared->forced) {
+		stream->is_forced = info->server.port == shared->forced_port ||
+				    info->client.port == shared->forced_port;
+		if (info->server.port != shared->forced_port)
+			stream->forced_client = WP_FROM_SERVER;
 	}
+	if (!stream->may_have_front)
+		wp_stream_force(stream);
 	if (stream->decoder && !info->from_start && !info->is_udp)
 		stream->sides[0].is_lost = stream->sides[1].is_lost = TRUE;
 	return stream;
@@ -109,6 +112,16 @@ wp_stream_set_decoder(WpStream *stream, const WpDecoder *decoder)
 		side->skip = 0;
 		side->need = 0;
 	}
+}
+
+/* Where the user says what the flow speaks: nothing has come yet. */
+void
+wp_stream_force(WpStream *stream)
+{
+	if (!stream->is_forced || stream->decoder)
+		return;
+	stream->is_swapped = stream->forced_client == WP_FROM_SERVER;
+	wp_stream_set_decoder(stream, stream->shared->forced);
 }
 
 /* --- unread bytes and their stamps --- */
@@ -505,6 +518,8 @@ wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp
 	if (stream->is_finished)
 		return;
 	stream->is_cut = TRUE;
+	if (stream->n_held == 0)
+		wp_stream_force(stream);
 	if (!stream->decoder)
 		wp_stream_decide(stream, FALSE);
 	stream->is_cut = FALSE;
