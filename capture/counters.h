@@ -22,6 +22,10 @@
 	X(PACKETS_OTHER_IP, "packets-other-ip", INFO, "IP packets that are neither TCP nor UDP")   \
 	X(PACKETS_UNKNOWN_LINK, "packets-unknown-link", LOSS, "packets of an unknown link type")   \
 	X(PACKETS_MALFORMED, "packets-malformed", LOSS, "packets with impossible headers")         \
+	X(PACKETS_TUNNELED, "packets-tunneled", INFO,                                              \
+	  "packets in tunnels, read as what is in them")                                           \
+	X(PACKETS_TOO_DEEP, "packets-too-deep", LOSS,                                              \
+	  "packets in tunnels in tunnels, too deep to read")                                       \
 	X(PACKETS_SNAPPED, "packets-snapped", LOSS, "packets cut by the snap length")              \
 	X(PACKETS_DOUBLED, "packets-doubled", NOTE, "packets seen twice and counted once")         \
 	X(PACKETS_OUT_OF_TIME, "packets-out-of-time", NOTE, "packets earlier than one before")     \

@@ -111,6 +111,7 @@ read_header(const Pcap *pcap, const guint8 *data, WpFrame *out_frame)
 	out_frame->length = pcap->is_swapped ? first : second;
 	out_frame->length = MAX(out_frame->length, out_frame->captured);
 	out_frame->link_type = pcap->link_type;
+	out_frame->interface = 0;
 	out_frame->number = pcap->number + 1;
 }
 

@@ -262,6 +262,7 @@ read_packet(Pcapng *png, const Interface *interface, WpBytes *body, WpFrame *fra
 	frame->captured = read_u32(png, body);
 	frame->length = read_u32(png, body);
 	frame->link_type = interface->link_type;
+	frame->interface = (guint32)(interface - &g_array_index(png->interfaces, Interface, 0));
 	return finish_frame(png, body, frame);
 }
 
@@ -310,6 +311,7 @@ read_simple(Pcapng *png, WpBytes *body, WpFrame *frame)
 	frame->captured = (guint32)MIN(frame->captured, wp_bytes_left(body));
 	frame->time_ns = png->last_ns;
 	frame->link_type = interface->link_type;
+	frame->interface = 0;
 	return finish_frame(png, body, frame);
 }
 

@@ -26,6 +26,7 @@ typedef struct {
 	guint32 length;    /* bytes on the wire; >= captured */
 	guint32 link_type; /* LINKTYPE_... of pcap files */
 	guint64 number;    /* in its input, from 1 */
+	guint32 interface; /* of a pcapng section, by number; else 0 */
 	guint8 tap;        /* number of the input */
 } WpFrame;
 

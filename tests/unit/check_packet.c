@@ -3,67 +3,11 @@
 
 #include <string.h>
 
+#include "tests/support/packet-run.h"
 #include "tests/support/pcap-build.h"
 #include "tests/support/suite.h"
 
 #define MS G_GINT64_CONSTANT(1000000)
-
-/* Runs the frames of a built capture; what comes out, a word a packet, and the counters. */
-typedef struct {
-	GString *text;
-	WpCounters *counters;
-} Result;
-
-static void
-result_clear(Result *result)
-{
-	g_string_free(result->text, TRUE);
-	wp_counters_free(result->counters);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Result, result_clear)
-
-static void
-describe(GString *text, const WpSegment *segment)
-{
-	char src[WP_ENDPOINT_TEXT_MAX], dst[WP_ENDPOINT_TEXT_MAX];
-
-	g_string_append_printf(text, "%s>%s %s", wp_endpoint_text(&segment->src, src, sizeof src),
-			       wp_endpoint_text(&segment->dst, dst, sizeof dst),
-			       segment->is_udp ? "udp" : "tcp");
-	if (!segment->is_udp)
-		g_string_append_printf(text, " %02x %u %u %u", segment->flags, segment->seq,
-				       segment->ack, segment->window);
-	g_string_append_printf(text, " %.*s/%u; ", (int)MIN(segment->captured, 20),
-			       (const char *)segment->payload, segment->length);
-}
-
-/* (transfer full) */
-static Result
-run_file(const char *path)
-{
-	g_autoptr(WpSource) source = wp_source_open(path, 0, NULL);
-	Result result = { g_string_new(NULL), wp_counters_new() };
-	g_autoptr(WpPackets) packets = wp_packets_new(result.counters);
-	WpFrame frame;
-	WpSegment segment;
-
-	ck_assert_ptr_nonnull(source);
-	while (wp_source_next(source, &frame, NULL) == WP_SOURCE_FRAME)
-		if (wp_packets_decode(packets, &frame, &segment) == WP_PACKET_SEGMENT) {
-			ck_assert_int_eq(segment.time_ns, frame.time_ns);
-			ck_assert_uint_eq(segment.number, frame.number);
-			describe(result.text, &segment);
-		}
-	return result;
-}
-
-static Result
-run(const WpPcapBuild *build)
-{
-	g_autotemp *path = wp_pcap_build_file(build, "");
-	return run_file(path);
-}
 
 /* The counter must be N. */
 #define ck_assert_count(result, counter, n)                                                        \
@@ -109,7 +53,7 @@ START_TEST(link_types)
 		g_autoptr(WpPcapBuild) build = wp_pcap_build_new(&rows[i]);
 		wp_pcap_build_packet(build, &tcp4);
 		wp_pcap_build_packet(build, &udp6);
-		g_auto(Result) result = run(build);
+		g_auto(WpPacketRun) result = wp_packet_run(build);
 		ck_assert_str_eq(result.text->str, TCP4 UDP6);
 	}
 }
@@ -131,29 +75,12 @@ START_TEST(loopback_families)
 		g_autoptr(GByteArray) ip = wp_build_ip_packet(&udp6);
 		g_byte_array_prepend(ip, rows[i].head, 4);
 		wp_pcap_build_frame(build, 0, ip->data, ip->len, ip->len);
-		g_auto(Result) result = run(build);
+		g_auto(WpPacketRun) result = wp_packet_run(build);
 		ck_assert_str_eq(result.text->str, rows[i].is_ip ? UDP6 : "");
 		ck_assert_count(result, PACKETS_NOT_IP, !rows[i].is_ip);
 	}
 }
 END_TEST
-
-/* Adds the frame "HEX" and, behind it, the IP packet. */
-static void
-put_after(WpPcapBuild *build, const char *hex, const GByteArray *ip)
-{
-	g_autoptr(GByteArray) frame = g_byte_array_new();
-	for (; *hex; hex += 2) {
-		while (*hex == ' ')
-			hex++;
-		guint8 byte =
-			(guint8)(g_ascii_xdigit_value(hex[0]) << 4 | g_ascii_xdigit_value(hex[1]));
-		g_byte_array_append(frame, &byte, 1);
-	}
-	if (ip)
-		g_byte_array_append(frame, ip->data, ip->len);
-	wp_pcap_build_frame(build, 0, frame->data, frame->len, frame->len);
-}
 
 #define MACS "020000000002 020000000001 "
 
@@ -184,8 +111,8 @@ START_TEST(between_ethernet_and_ip)
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(WpPcapBuild) build = wp_pcap_build_new(NULL);
 		gboolean is_good = strcmp(rows[i].expected, TCP4) == 0;
-		put_after(build, rows[i].hex, ip);
-		g_auto(Result) result = run(build);
+		wp_packet_run_put(build, rows[i].hex, ip);
+		g_auto(WpPacketRun) result = wp_packet_run(build);
 		ck_assert_str_eq(result.text->str, is_good ? TCP4 : "");
 		ck_assert_count(result, PACKETS_NOT_IP, strcmp(rows[i].expected, "not") == 0);
 		ck_assert_count(result, PACKETS_MALFORMED, strcmp(rows[i].expected, "bad") == 0);
@@ -199,7 +126,7 @@ START_TEST(unknown_link)
 	WpPcapBuildOptions options = { .link = 147 };
 	g_autoptr(WpPcapBuild) build = wp_pcap_build_new(&options);
 	wp_pcap_build_packet(build, &tcp4);
-	g_auto(Result) result = run(build);
+	g_auto(WpPacketRun) result = wp_packet_run(build);
 	ck_assert_count(result, PACKETS_UNKNOWN_LINK, 1);
 }
 END_TEST
@@ -246,8 +173,8 @@ START_TEST(ip_headers)
 							  g_ascii_xdigit_value(hex[1]));
 		}
 		g_byte_array_append(ip, zeros, rows[i].n_padding);
-		put_after(build, rows[i].is_ipv6 ? MACS "86dd" : MACS "0800", ip);
-		g_auto(Result) result = run(build);
+		wp_packet_run_put(build, rows[i].is_ipv6 ? MACS "86dd" : MACS "0800", ip);
+		g_auto(WpPacketRun) result = wp_packet_run(build);
 		gboolean is_bad = strcmp(rows[i].expected, "bad") == 0;
 		gboolean is_other = strcmp(rows[i].expected, "other") == 0;
 		ck_assert_str_eq(result.text->str, is_bad || is_other ? "" : rows[i].expected);
@@ -294,8 +221,8 @@ START_TEST(options_and_extensions)
 		g_string_append(hex, chain);
 		g_autoptr(GByteArray) rest = g_byte_array_new();
 		g_byte_array_append(rest, ip->data + 40, ip->len - 40);
-		put_after(build, hex->str, rest);
-		g_auto(Result) result = run(build);
+		wp_packet_run_put(build, hex->str, rest);
+		g_auto(WpPacketRun) result = wp_packet_run(build);
 		gboolean is_bad = strcmp(rows[i].expected, "bad") == 0;
 		ck_assert_msg(strcmp(result.text->str, is_bad ? "" : rows[i].expected) == 0,
 			      "row %zu: %s", i, result.text->str);
@@ -310,8 +237,8 @@ START_TEST(options_and_extensions)
 	g_byte_array_append(with, four->data, 20);
 	g_byte_array_append(with, (const guint8 *)"\x01\x01\x01\x01\x01\x01\x01\x00", 8);
 	g_byte_array_append(with, four->data + 20, four->len - 20);
-	put_after(build, MACS "0800", with);
-	g_auto(Result) result = run(build);
+	wp_packet_run_put(build, MACS "0800", with);
+	g_auto(WpPacketRun) result = wp_packet_run(build);
 	ck_assert_str_eq(result.text->str, TCP4);
 }
 END_TEST
@@ -332,7 +259,7 @@ START_TEST(snapped)
 		if (captured == 0)
 			continue;
 		wp_pcap_build_packet(build, &packet);
-		g_auto(Result) result = run(build);
+		g_auto(WpPacketRun) result = wp_packet_run(build);
 		if (captured >= 14 + 20 + 20)
 			g_string_printf(
 				expected,
@@ -371,7 +298,7 @@ START_TEST(fragments)
 			for (int n = 0; n <= is_doubled; n++)
 				wp_pcap_build_ip(build, i, piece->data, piece->len);
 		}
-		g_auto(Result) result = run(build);
+		g_auto(WpPacketRun) result = wp_packet_run(build);
 		ck_assert_str_eq(result.text->str, expected[is_ipv6]);
 		ck_assert_count(result, FRAGMENTS, pieces->len);
 		ck_assert_count(result, FRAGMENTS_LOST, 0);
@@ -450,7 +377,7 @@ START_TEST(copies)
 		wp_pcap_build_packet(build, rows[i].first);
 		wp_pcap_build_set(build, rows[i].second_frame);
 		wp_pcap_build_packet(build, &second);
-		g_auto(Result) result = run(build);
+		g_auto(WpPacketRun) result = wp_packet_run(build);
 		ck_assert_msg(wp_counters_get(result.counters, WP_COUNT_PACKETS_DOUBLED) ==
 				      (guint64)rows[i].is_copy,
 			      "%s", rows[i].what);
@@ -477,7 +404,7 @@ START_TEST(all_doubled)
 			if (doubled)
 				wp_pcap_build_packet(build, &packet);
 		}
-		g_auto(Result) result = run(build);
+		g_auto(WpPacketRun) result = wp_packet_run(build);
 		if (doubled) {
 			/* The first datagram came before anything told of copies. */
 			ck_assert_count(result, PACKETS_DOUBLED, 199);
