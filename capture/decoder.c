@@ -36,6 +36,7 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_cql,
 	&wp_decoder_ldap,
 	&wp_decoder_websocket,
+	&wp_decoder_smtp,
 	NULL,
 };
 /* clang-format on */
