@@ -8,23 +8,31 @@
  * The format is told by content, never by name: gzip (RFC 1952, any number of members, padded with
  * zeros), Zstandard (RFC 8878, any number of frames, skippable ones between them), LZ4 (lz4/lz4,
  * doc/lz4_Frame_format.md, the same).
+ *
+ * A compressed file of some size is decompressed by another thread (ahead.h), which then has all that is
+ * marked "codec" below to itself.
  */
 #include "capture/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <lz4frame.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include "capture/ahead.h"
 #include "capture/trace.h"
 
 #define READ_BYTES (256 * 1024) /* of one read(); more gains nothing, this stays in the cache */
 #define PEEK_MAX   (16 * 1024 * 1024) /* the promise of input.h */
 #define HEAD_BYTES 4                  /* enough to tell every format */
+
+/* Smaller files are decompressed sooner than a thread is begun and ended. */
+#define AHEAD_MIN_BYTES (1024 * 1024)
 
 typedef enum {
 	STEP_ON,  /* go on */
@@ -46,19 +54,21 @@ typedef struct {
 struct WpInput {
 	char *path;
 	int fd;
-	guint64 size;   /* of the file; 0 = unknown */
-	guint64 n_read; /* of the file */
+	guint64 size; /* of the file; 0 = unknown */
 	guint8 *data;
 	gsize at, end, allocated;
 	gboolean at_end; /* nothing will be added to data */
-	gboolean is_bad; /* compressed data is damaged */
-	gboolean is_cut;
+	WpAhead *ahead;  /* or NULL */
 
-	const Codec *codec; /* NULL: not compressed */
+	/* codec */
+	atomic_ullong n_read; /* of the file; asked for by any thread */
+	const Codec *codec;   /* NULL: not compressed */
 	guint8 *raw;
 	gsize raw_at, raw_end;
 	gboolean raw_at_end;
 	gboolean in_stream; /* inside a member or frame */
+	gboolean is_bad;    /* compressed data is damaged */
+	gboolean is_cut;
 	z_stream zlib;
 	ZSTD_DStream *zstd;
 	LZ4F_dctx *lz4;
@@ -221,7 +231,7 @@ read_file(WpInput *input, guint8 *out, gsize room, GError **error)
 	if (n < 0)
 		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_READ,
 			    "cannot read %s after %" G_GUINT64_FORMAT " bytes: %s", input->path,
-			    input->n_read, g_strerror(errno));
+			    (guint64)input->n_read, g_strerror(errno));
 	else
 		input->n_read += (guint64)n;
 	return n;
@@ -266,33 +276,54 @@ fill_raw(WpInput *input, GError **error)
 	return TRUE;
 }
 
-/* One step of the codec; what it cannot do without more of the file makes the file be read. */
+static gssize
+fail_to_decode(WpInput *input, GError **error)
+{
+	guint64 at = input->n_read - (input->raw_end - input->raw_at);
+	g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_READ,
+		    "cannot decompress %s: damaged near byte %" G_GUINT64_FORMAT
+		    "; try to get the file again",
+		    input->path, at);
+	return -1;
+}
+
+/* Decompressed bytes to OUT, at most ROOM; 0 at the end, -1 on error. What is damaged is told of last. */
+static gssize
+decode(gpointer data, guint8 *out, gsize room, GError **error)
+{
+	WpInput *input = data;
+
+	for (;;) {
+		gsize before = input->raw_at, made = 0;
+		Step step = input->is_bad ? STEP_BAD : input->codec->step(input, out, room, &made);
+		input->is_bad = step == STEP_BAD;
+		if (made > 0)
+			return (gssize)made;
+		if (step == STEP_BAD)
+			return fail_to_decode(input, error);
+		if (step == STEP_END)
+			return 0;
+		if (input->raw_at == before && input->raw_at_end) {
+			input->is_cut = input->in_stream;
+			return 0;
+		}
+		if (input->raw_at == input->raw_end && !input->raw_at_end &&
+		    !fill_raw(input, error))
+			return -1;
+	}
+}
+
 static gboolean
 fill_decoded(WpInput *input, GError **error)
 {
-	gsize before = input->raw_at, made = 0;
-	Step step = input->is_bad ? STEP_BAD
-				  : input->codec->step(input, input->data + input->end,
-						       input->allocated - input->end, &made);
-	input->end += made;
-	if (step == STEP_BAD) {
-		input->is_bad = TRUE;
-		if (made > 0)
-			return TRUE;
-		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_READ,
-			    "cannot decompress %s: damaged near byte %" G_GUINT64_FORMAT
-			    "; try to get the file again",
-			    input->path, input->n_read - (input->raw_end - input->raw_at));
+	guint8 *out = input->data + input->end;
+	gsize room = input->allocated - input->end;
+	gssize n = input->ahead ? wp_ahead_take(input->ahead, out, room, error)
+				: decode(input, out, room, error);
+	if (n < 0)
 		return FALSE;
-	}
-	if (step == STEP_END) {
-		input->at_end = TRUE;
-	} else if (made == 0 && input->raw_at == before && input->raw_at_end) {
-		input->is_cut = input->in_stream;
-		input->at_end = TRUE;
-	} else if (made == 0 && input->raw_at == input->raw_end && !input->raw_at_end) {
-		return fill_raw(input, error);
-	}
+	input->end += (gsize)n;
+	input->at_end = n == 0;
 	return TRUE;
 }
 
@@ -315,6 +346,8 @@ detect_codec(WpInput *input, GError **error)
 	input->end = input->allocated = 0;
 	input->at_end = FALSE;
 	input->codec->start(input);
+	if (input->size >= AHEAD_MIN_BYTES)
+		input->ahead = wp_ahead_new(decode, input);
 	return TRUE;
 }
 
@@ -373,6 +406,7 @@ wp_input_free(WpInput *input)
 {
 	if (!input)
 		return;
+	wp_ahead_free(input->ahead);
 	if (input->codec)
 		input->codec->stop(input);
 	if (input->fd > STDIN_FILENO)
@@ -406,7 +440,7 @@ wp_input_consume(WpInput *input, gsize n)
 gboolean
 wp_input_is_cut(const WpInput *input)
 {
-	return input->is_cut;
+	return input->at_end && input->is_cut;
 }
 
 void

@@ -1,13 +1,14 @@
 /*
  * multiply: makes a big capture of a small one, for benchmarks.
  *
- *   multiply IN.pcap OUT.pcap MEGABYTES
+ *   multiply OUT.pcap MEGABYTES IN.pcap...
  *
  *   | copy 0: 10.20.0.x | copy 1: 10.20.1.x | copy 2: 10.20.2.x | ...  time -->
  *
  * Each copy begins when the one before has ended and has addresses of its own, so that the load and
- * the delays stay as they were. Reads Ethernet pcap of this machine's byte order (VLAN tags are fine);
- * checksums are not made anew. Not part of wirepath: tests/bench/bench_cost builds it.
+ * the delays stay as they were. Of several inputs a copy of each comes in turn. Reads Ethernet pcap of this
+ * machine's byte order (VLAN tags are fine) and writes nanoseconds; checksums are not made anew. Not part of
+ * wirepath: tests/bench/bench_cost builds it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@
 typedef struct {
 	uint8_t *bytes;
 	size_t length;
+	uint32_t first;   /* second of the first packet, of the last copy */
 	uint32_t seconds; /* from the first packet to the start of the next copy */
 } Capture;
 
@@ -66,10 +68,11 @@ packet_size(const Capture *capture, size_t at)
 	return size <= left ? size : 0;
 }
 
-/* How long a copy takes, and the capture without a packet that is cut short. */
+/* How long a copy takes, and the capture without a packet that is cut short; times in nanoseconds. */
 static void
 measure(Capture *capture)
 {
+	uint32_t factor = get32(capture->bytes) == MAGIC_MICRO ? 1000 : 1;
 	uint32_t first = UINT32_MAX;
 	uint32_t last = 0;
 	size_t at = FILE_HEADER;
@@ -78,11 +81,14 @@ measure(Capture *capture)
 	while ((size = packet_size(capture, at)) > 0) {
 		uint32_t seconds = get32(capture->bytes + at);
 
+		put32(capture->bytes + at + 4, get32(capture->bytes + at + 4) * factor);
 		first = seconds < first ? seconds : first;
 		last = seconds > last ? seconds : last;
 		at += size;
 	}
+	put32(capture->bytes, MAGIC_NANO);
 	capture->length = at;
+	capture->first = first;
 	capture->seconds = last >= first ? last - first + PAUSE : PAUSE;
 }
 
@@ -145,9 +151,9 @@ next_addresses(uint8_t *frame, size_t length)
 	}
 }
 
-/* Turns copy N into copy N + 1, in place. */
+/* Turns a copy into the one that begins at second START, N networks further, in place. */
 static void
-advance(Capture *capture)
+advance(Capture *capture, uint32_t start, int n)
 {
 	size_t at = FILE_HEADER;
 
@@ -155,52 +161,64 @@ advance(Capture *capture)
 		uint8_t *header = capture->bytes + at;
 		size_t size = packet_size(capture, at);
 
-		put32(header, get32(header) + capture->seconds);
-		next_addresses(header + PACKET_HEADER, size - PACKET_HEADER);
+		put32(header, get32(header) - capture->first + start);
+		for (int i = 0; i < n; i++)
+			next_addresses(header + PACKET_HEADER, size - PACKET_HEADER);
 		at += size;
 	}
+	capture->first = start;
 }
 
 static int
-write_copies(Capture *capture, const char *path, size_t want)
+write_copies(Capture *captures, int n, const char *path, size_t want)
 {
 	FILE *file = fopen(path, "wb");
-	size_t body = capture->length - FILE_HEADER;
 	size_t written = FILE_HEADER;
+	uint32_t start = captures[0].first;
 
-	if (!file || fwrite(capture->bytes, FILE_HEADER, 1, file) != 1)
+	if (!file || fwrite(captures[0].bytes, FILE_HEADER, 1, file) != 1)
 		return fail("cannot write", path);
-	while (written < want) {
-		if (fwrite(capture->bytes + FILE_HEADER, body, 1, file) != 1)
-			return fail("cannot write", path);
-		written += body;
-		advance(capture);
+	for (int round = 0; written < want; round++) {
+		for (int i = 0; i < n; i++) {
+			size_t body = captures[i].length - FILE_HEADER;
+
+			advance(&captures[i], start, round ? n : i);
+			start += captures[i].seconds;
+			if (fwrite(captures[i].bytes + FILE_HEADER, body, 1, file) != 1)
+				return fail("cannot write", path);
+			written += body;
+		}
 	}
 	return fclose(file) ? fail("cannot write", path) : 0;
 }
 
 static int
-multiply(Capture *capture, char **argv, size_t want)
+multiply(char **argv, int n, size_t want)
 {
-	if (load(argv[1], capture))
-		return 1;
-	if (capture->length == FILE_HEADER)
-		return fail("no packets in", argv[1]);
-	return write_copies(capture, argv[2], want);
+	Capture *captures = calloc((size_t)n, sizeof(*captures));
+	int status = captures ? 0 : fail("no memory for", argv[1]);
+
+	for (int i = 0; i < n && status == 0; i++) {
+		status = load(argv[3 + i], &captures[i]);
+		if (status == 0 && captures[i].length == FILE_HEADER)
+			status = fail("no packets in", argv[3 + i]);
+	}
+	if (status == 0)
+		status = write_copies(captures, n, argv[1], want);
+	for (int i = 0; i < n && captures; i++)
+		free(captures[i].bytes);
+	free(captures);
+	return status;
 }
 
 int
 main(int argc, char **argv)
 {
-	Capture capture = { 0 };
-	unsigned long megabytes = argc == 4 ? strtoul(argv[3], NULL, 10) : 0;
-	int status;
+	unsigned long megabytes = argc >= 4 ? strtoul(argv[2], NULL, 10) : 0;
 
 	if (megabytes == 0) {
-		fprintf(stderr, "usage: multiply IN.pcap OUT.pcap MEGABYTES\n");
+		fprintf(stderr, "usage: multiply OUT.pcap MEGABYTES IN.pcap...\n");
 		return 2;
 	}
-	status = multiply(&capture, argv, megabytes * 1000000);
-	free(capture.bytes);
-	return status;
+	return multiply(argv, argc - 3, megabytes * 1000000);
 }

@@ -193,6 +193,50 @@ START_TEST(damaged)
 }
 END_TEST
 
+/* What comes of a file that another thread decompresses: the begin of BYTES, and then CODE, 0 = none. */
+static void
+check_ahead(const GByteArray *file, const GByteArray *bytes, gboolean is_cut, int code)
+{
+	g_autoptr(GError) error = NULL, again = NULL;
+	const guint8 *data;
+	g_autotemp *path = wp_temp_file_new("", file->data, file->len);
+	g_autoptr(WpInput) input = wp_input_open(path, &error);
+
+	g_autoptr(GByteArray) read = read_all(input, 1, &error);
+	ck_assert_uint_gt(read->len, bytes->len / 3);
+	ck_assert(memcmp(read->data, bytes->data, code ? bytes->len / 3 : read->len) == 0);
+	if (!code)
+		ck_assert_int_eq(read->len == bytes->len, !is_cut);
+	ck_assert_int_eq(wp_input_is_cut(input), is_cut);
+	ck_assert(code ? g_error_matches(error, WP_CAPTURE_ERROR, code) : !error);
+	ck_assert_int_eq(wp_input_peek(input, 1, &data, &again), code ? -1 : 0);
+	ck_assert_int_eq(again != NULL, code != 0);
+}
+
+START_TEST(ahead)
+{
+	g_autoptr(GByteArray) bytes = make_bytes(4000000);
+	static GByteArray *(*const packers[])(
+		gconstpointer, gsize) = { wp_gzip_bytes, wp_zstd_bytes, wp_lz4_bytes };
+	for (gsize codec = 0; codec < G_N_ELEMENTS(packers); codec++) {
+		const guint8 *data;
+		g_autoptr(GByteArray) file = packers[codec](bytes->data, bytes->len);
+		guint length = file->len;
+		ck_assert_uint_ge(length, 1500000); /* enough for a thread, cut too */
+		check_ahead(file, bytes, FALSE, 0);
+		for (guint i = length - 1000; i < length; i++)
+			file->data[i] ^= 0x55;
+		check_ahead(file, bytes, FALSE, WP_CAPTURE_ERROR_READ);
+		g_byte_array_set_size(file, length * 3 / 4);
+		check_ahead(file, bytes, TRUE, 0);
+		/* Nobody has to wait for the rest. */
+		g_autotemp *path = wp_temp_file_new("", file->data, file->len);
+		g_autoptr(WpInput) input = wp_input_open(path, NULL);
+		ck_assert_int_ge(wp_input_peek(input, 10, &data, NULL), 10);
+	}
+}
+END_TEST
+
 static void
 check_error(const char *path, int code)
 {
@@ -240,5 +284,5 @@ START_TEST(pipe_in_pieces)
 }
 END_TEST
 
-WP_SUITE("input", plain, gzip_members, zstd_frames, lz4_frames, cut, garbage_behind, damaged,
+WP_SUITE("input", plain, gzip_members, zstd_frames, lz4_frames, cut, garbage_behind, damaged, ahead,
 	 errors, pipe_in_pieces)
