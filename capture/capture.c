@@ -8,6 +8,7 @@
 
 #include "capture/filter.h"
 #include "capture/flow.h"
+#include "capture/keylog.h"
 #include "capture/loss.h"
 #include "capture/order.h"
 #include "capture/packet.h"
@@ -30,6 +31,7 @@ typedef struct {
 	WpOrder *order;
 	WpLoss *loss;
 	WpFlows *flows;
+	WpKeylog *keylog; /* or NULL */
 	WpStreamShared shared;
 	gboolean has_key;
 	gint64 first_ns; /* of the packets taken */
@@ -81,6 +83,26 @@ take_name(const guint8 address[16], const char *text, gsize length, gpointer dat
 		wp_nodes_add_hint(nodes, node, WP_NAME_CAPTURE, text, (gssize)length);
 }
 
+/* Secrets that a file holds. */
+static void
+add_secrets(guint32 kind, const guint8 *secrets, gsize length, gpointer data)
+{
+	Run *run = data;
+	if (kind != WP_SECRETS_TLS_KEY_LOG)
+		return;
+	if (!run->keylog)
+		run->keylog = wp_keylog_new();
+	wp_keylog_add(run->keylog, (const char *)secrets, length);
+	run->shared.keylog = run->keylog;
+}
+
+static gboolean
+read_keylog(Run *run, const char *path, GError **error)
+{
+	run->shared.keylog = run->keylog = wp_keylog_new();
+	return wp_keylog_add_file(run->keylog, path, error);
+}
+
 static gboolean
 run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptions *options,
 	 WpNodes *nodes, WpRecordSink *sink, GError **error)
@@ -92,9 +114,12 @@ run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptio
 		return FALSE;
 	if (options->filter && !(run->filter = wp_filter_new(options->filter, error)))
 		return FALSE;
+	if (options->keylog && !read_keylog(run, options->keylog, error))
+		return FALSE;
 	run->source = wp_source_open_all(paths, n_paths, options->standard_input, error);
 	if (!run->source)
 		return FALSE;
+	wp_source_on_secrets(run->source, add_secrets, run);
 	wp_source_on_names(run->source, take_name, nodes);
 	run->counters = wp_counters_new();
 	run->packets = wp_packets_new(run->counters);
@@ -121,6 +146,7 @@ run_clear(Run *run)
 	wp_counters_free(run->counters);
 	wp_source_free(run->source);
 	wp_filter_free(run->filter);
+	wp_keylog_free(run->keylog);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
@@ -307,6 +333,9 @@ finish(Run *run, GError **error)
 
 	wp_flows_finish(run->flows);
 	wp_counters_add(run->counters, WP_COUNT_KERNEL_DROPS, wp_source_kernel_drops(run->source));
+	if (run->keylog)
+		wp_counters_add(run->counters, WP_COUNT_SECRETS_UNREAD,
+				wp_keylog_n_bad(run->keylog) + wp_keylog_n_left_out(run->keylog));
 	wp_counters_add(run->counters, WP_COUNT_BLOCKS_SKIPPED,
 			wp_source_blocks_skipped(run->source));
 	wp_loss_count(run->loss,

@@ -18,6 +18,7 @@ typedef struct {
 	gint64 to_ns;          /* only packets before; WP_NO_TIME = all */
 	const char *token_key; /* NULL = derived from the first packet */
 	const char *decode_as; /* "PORT=PROTOCOL" or NULL */
+	const char *keylog;    /* file with secrets of TLS, or NULL; see keylog.h */
 	guint32 max_flows;     /* 0 = default */
 	gboolean (*progress)(guint64 read, guint64 size, guint64 packets,
 			     gpointer data); /* FALSE stops */

@@ -46,6 +46,10 @@
 	X(FLOWS_UNDECODED, "flows-undecoded", NOTE, "flows of no known protocol, taken by turns")  \
 	X(FLOWS_MULTIPLEXED, "flows-multiplexed", LOSS, "flows that may be multiplexed: no calls") \
 	X(FLOWS_PROXIED, "flows-proxied", INFO, "TCP flows that begin with a PROXY header")        \
+	X(TLS_DECRYPTED, "tls-decrypted", INFO, "TLS flows decrypted with the keys given")         \
+	X(TLS_WITHOUT_KEYS, "tls-without-keys", NOTE, "TLS flows whose keys were not given")       \
+	X(TLS_UNDECRYPTED, "tls-undecrypted", LOSS, "TLS records that did not decrypt")            \
+	X(SECRETS_UNREAD, "secrets-unread", NOTE, "lines of key logs that could not be used")      \
 	X(FLOWS_MISNAMED, "flows-misnamed", NOTE, "flows that left the protocol they began with")  \
 	X(SEGMENTS, "tcp-segments", INFO, "TCP segments with payload")                             \
 	X(DATAGRAMS, "udp-datagrams", INFO, "UDP datagrams")                                       \

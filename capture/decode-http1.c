@@ -622,6 +622,7 @@ const WpDecoder wp_decoder_http1 = {
 	.summary = "HTTP/1.0 and 1.1",
 	.transports = WP_TRANSPORT_TCP,
 	.ports = ports,
+	.is_tunnel = TRUE,
 	.state_size = sizeof(State),
 	.probe = probe,
 	.decode = decode,

@@ -1,5 +1,6 @@
 /*
- * TLS without keys: the set-up is told from the application data, and application data makes calls and
+ * TLS. With keys (keylog.h) the records are opened, and what is inside is decoded as any other
+ * conversation. Without: the set-up is told from the application data, and application data makes calls and
  * returns by turns where the flow is known to carry one request at a time (tls-turns.h; RFC 8446, RFC
  * 5246). A record is type, version, length: 5 bytes.
  *
@@ -10,8 +11,11 @@
  * A flow on which HTTP/2 was agreed, or which the client offers nothing else, is multiplexed: its set-up
  * is recorded, its data makes no calls.
  */
-#include "capture/decoder.h"
+#include <string.h>
+
+#include "capture/decoders.h"
 #include "capture/tls-hello.h"
+#include "capture/tls-session.h"
 #include "capture/tls-turns.h"
 
 enum {
@@ -21,8 +25,8 @@ enum {
 	RECORD_DATA = 23,
 	HELLO_CLIENT = 1,
 	HELLO_SERVER = 2,
-	HEADER_BYTES = 5,
-	MAX_RECORD = 16384 + 2048 /* RFC 5246 section 6.2.3 */
+	ENCRYPTED_EXTENSIONS = 8,
+	HEADER_BYTES = 5
 };
 
 /* Bodies of records of TLS 1.3: a message, its type, the tag of the cipher (RFC 8446 section 5.2). */
@@ -50,10 +54,15 @@ typedef struct {
 	guint16 cipher;
 	guint n_flight;           /* records of the client's flight */
 	gboolean client_finished; /* 1.3: the client's Finished has passed */
+	WpTlsSession *session;    /* NULL: no keys */
+	gboolean has_inner;
+	gboolean missed[2]; /* records of that direction, before there was anything inside */
+	char protocol[WP_TLS_ALPN_NAME_MAX + 1]; /* that was chosen; "" = unknown */
 } TlsState;
 
 typedef struct {
 	guint8 type;
+	guint16 version;
 	guint16 length;
 } Record;
 
@@ -62,11 +71,12 @@ static gboolean
 read_header(WpBytes in, Record *out_record)
 {
 	out_record->type = wp_bytes_u8(&in);
-	guint8 major = wp_bytes_u8(&in), minor = wp_bytes_u8(&in);
+	out_record->version = wp_bytes_be16(&in);
 	out_record->length = wp_bytes_be16(&in);
 	return !in.failed && out_record->type >= RECORD_CHANGE_CIPHER &&
-	       out_record->type <= RECORD_DATA && major == 3 && minor <= 4 &&
-	       out_record->length > 0 && out_record->length <= MAX_RECORD;
+	       out_record->type <= RECORD_DATA && out_record->version >= 0x0300 &&
+	       out_record->version <= 0x0304 && out_record->length > 0 &&
+	       out_record->length <= WP_TLS_MAX_RECORD;
 }
 
 /* MORE, NO, or what a whole header is worth at the start of a side. */
@@ -106,6 +116,13 @@ probe_tls(const WpProbe *probe)
 /* --- hellos --- */
 
 static void
+choose_protocol(TlsState *tls, const WpTlsHello *hello)
+{
+	tls->chosen = hello->alpn;
+	g_strlcpy(tls->protocol, hello->first_alpn, sizeof tls->protocol);
+}
+
+static void
 read_hello(TlsState *tls, WpDecodeContext *context, WpDirection direction, WpBytes in)
 {
 	WpTlsHello hello;
@@ -117,13 +134,18 @@ read_hello(TlsState *tls, WpDecodeContext *context, WpDirection direction, WpByt
 					      (const char *)hello.server_name,
 					      hello.server_name_length);
 		tls->offered = hello.alpn;
+		if (hello.is_whole && wp_decode_keylog(context))
+			tls->session = wp_tls_session_new(wp_decode_keylog(context), hello.random);
 		return;
 	}
-	tls->chosen = hello.alpn;
-	if (!hello.is_whole)
+	tls->saw_hello[WP_FROM_SERVER] = !hello.is_retry;
+	if (!hello.is_whole || hello.is_retry)
 		return;
+	choose_protocol(tls, &hello);
 	tls->version = hello.version;
 	tls->cipher = hello.cipher;
+	if (tls->session && !wp_tls_session_choose(tls->session, &hello))
+		g_clear_pointer(&tls->session, wp_tls_session_free);
 }
 
 static gboolean
@@ -206,6 +228,7 @@ end_setup(TlsState *tls, WpDecodeContext *context)
 	if (tls->setup.reply.is_open)
 		wp_decode_emit(context, &tls->setup.reply);
 	wp_turns_drop(&tls->setup);
+	tls->is_early |= tls->saw_hello[WP_FROM_CLIENT] && !tls->saw_hello[WP_FROM_SERVER];
 }
 
 static void
@@ -222,11 +245,212 @@ data_unit(TlsState *tls, WpDecodeContext *context, WpDirection direction, gsize 
 		return;
 	}
 	end_setup(tls, context);
-	tls->is_early |= tls->saw_hello[WP_FROM_CLIENT] && !tls->saw_hello[WP_FROM_SERVER];
+	if (!tls->has_begun && wp_decode_keylog(context))
+		wp_decode_count(context, WP_COUNT_TLS_WITHOUT_KEYS);
 	if (!tls->has_begun)
 		wp_tls_turns_begin(&tls->data, kind_of(tls), !tls->saw_hello[WP_FROM_CLIENT]);
 	tls->has_begun = TRUE;
 	wp_tls_turns_unit(&tls->data, context, direction, body, out_unit);
+}
+
+/* --- with keys --- */
+
+/* What the names of RFC 7301 say is inside; NULL = to be found out. */
+static const WpDecoder *
+inner_decoder(const TlsState *tls)
+{
+	static const struct {
+		const char *protocol;
+		const WpDecoder *decoder;
+	} known[] = {
+		{ "h2", &wp_decoder_http2 },         { "http/1.1", &wp_decoder_http1 },
+		{ "http/1.0", &wp_decoder_http1 },   { "grpc-exp", &wp_decoder_http2 },
+		{ "postgresql", &wp_decoder_pgsql }, { "mqtt", &wp_decoder_mqtt },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(known); i++)
+		if (strcmp(known[i].protocol, tls->protocol) == 0)
+			return known[i].decoder;
+	return NULL;
+}
+
+static void
+open_setup(TlsState *tls, WpDecodeContext *context, WpDirection direction, const WpTlsPlain *plain,
+	   WpUnit *out_unit)
+{
+	WpTlsHello hello;
+
+	if (!is_1_3(tls)) {
+		wp_turns_unit(&tls->setup, context, direction, WP_MARK_SETUP, FALSE, out_unit);
+		return;
+	}
+	if (direction == WP_FROM_SERVER && plain->length &&
+	    plain->data[0] == ENCRYPTED_EXTENSIONS) {
+		wp_tls_extensions_read(wp_bytes(plain->data, plain->length), &hello);
+		choose_protocol(tls, &hello);
+	}
+	if (direction == WP_FROM_CLIENT)
+		end_setup(tls, context);
+	else if (tls->setup.reply.is_open)
+		out_unit->extends = &tls->setup.reply;
+}
+
+static void
+begin_inner(TlsState *tls, WpDecodeContext *context)
+{
+	gboolean from_start = wp_decode_from_start(context) && !tls->missed[WP_FROM_CLIENT] &&
+			      !tls->missed[WP_FROM_SERVER];
+	end_setup(tls, context);
+	wp_decode_inner_begin(context, inner_decoder(tls), from_start);
+	wp_decode_count(context, WP_COUNT_TLS_DECRYPTED);
+	tls->has_inner = tls->client_finished = TRUE;
+	tls->data.has_last = TRUE;
+}
+
+static void
+take_plain(TlsState *tls, WpDecodeContext *context, WpDirection direction, const WpTlsPlain *plain,
+	   WpUnit *out_unit)
+{
+	gboolean is_data = plain->type == RECORD_DATA;
+	if (plain->type == RECORD_HANDSHAKE)
+		open_setup(tls, context, direction, plain, out_unit);
+	if (is_data && !tls->has_inner)
+		begin_inner(tls, context);
+	if (tls->has_inner)
+		wp_decode_inner(context, direction,
+				wp_bytes(plain->data, is_data ? plain->length : 0),
+				HEADER_BYTES + plain->lead, out_unit->length);
+}
+
+/* A record did not open. FALSE where none ever has: then it is as if there were no keys. */
+static gboolean
+note_unopened(TlsState *tls, WpDecodeContext *context, WpDirection direction, const Record *record,
+	      WpUnit *out_unit)
+{
+	gboolean is_setup =
+		record->type == RECORD_DATA && is_setup_data(tls, direction, record->length);
+	gboolean is_early = !tls->saw_hello[WP_FROM_SERVER];
+	if (!is_setup && !is_early && wp_tls_session_n_opened(tls->session) == 0) {
+		g_clear_pointer(&tls->session, wp_tls_session_free);
+		return FALSE;
+	}
+	if (is_setup && direction == WP_FROM_SERVER && tls->setup.reply.is_open)
+		out_unit->extends = &tls->setup.reply;
+	if (!is_setup) {
+		wp_decode_count(context, WP_COUNT_TLS_UNDECRYPTED);
+		tls->missed[direction] = TRUE;
+	}
+	return TRUE;
+}
+
+/* A sealed record is at the front, whole where there will be no more of it. FALSE: see note_unopened(). */
+static gboolean
+open_record(TlsState *tls, WpDecodeContext *context, WpDirection direction, const Record *record,
+	    WpBytes in, WpUnit *out_unit)
+{
+	guint8 text[WP_TLS_MAX_RECORD];
+	WpTlsPlain plain;
+
+	if (in.length < out_unit->length) {
+		wp_tls_session_pass(tls->session, direction);
+		return note_unopened(tls, context, direction, record, out_unit);
+	}
+	if (!wp_tls_session_open(tls->session, direction, record->type, record->version,
+				 wp_bytes(in.data + HEADER_BYTES, record->length), text, &plain))
+		return note_unopened(tls, context, direction, record, out_unit);
+	take_plain(tls, context, direction, &plain, out_unit);
+	return TRUE;
+}
+
+/* Where the next bytes that look like the header of a sealed record begin; at the end where none do. */
+static gsize
+find_header(WpBytes in)
+{
+	Record record;
+	gsize at = 0;
+	for (; at + HEADER_BYTES <= in.length; at++) {
+		WpBytes rest = wp_bytes(in.data + at, in.length - at);
+		if (read_header(rest, &record) && record.version == WP_TLS_VERSION_1_2)
+			break;
+	}
+	return at;
+}
+
+/*
+ * After a hole: a record begins where one opens. All that lies before is passed over, a piece at a time;
+ * what looks like a header, and is none, by one byte.
+ */
+static WpDecodeStatus
+seek_record(TlsState *tls, WpDecodeContext *context, WpDirection direction, WpBytes in,
+	    WpUnit *out_unit)
+{
+	Record record;
+	gsize at = find_header(in);
+
+	if (at > 0 || in.length < HEADER_BYTES) {
+		gboolean is_last = wp_decode_is_cut(context);
+		if (at == 0 && !is_last)
+			return WP_DECODE_MORE;
+		out_unit->length = is_last && at + HEADER_BYTES > in.length ? in.length : at;
+		return WP_DECODE_OK;
+	}
+	read_header(in, &record);
+	gsize length = HEADER_BYTES + record.length;
+	if (in.length < length) {
+		out_unit->need = length;
+		out_unit->length = 1;
+		return wp_decode_is_cut(context) ? WP_DECODE_OK : WP_DECODE_MORE;
+	}
+	guint8 text[WP_TLS_MAX_RECORD];
+	WpTlsPlain plain;
+	out_unit->length = 1;
+	if (wp_tls_session_open(tls->session, direction, record.type, record.version,
+				wp_bytes(in.data + HEADER_BYTES, record.length), text, &plain)) {
+		out_unit->length = length;
+		take_plain(tls, context, direction, &plain, out_unit);
+	}
+	return WP_DECODE_OK;
+}
+
+static gboolean
+seeks_record(const TlsState *tls, WpDirection direction)
+{
+	return tls->session && wp_tls_session_is_lost(tls->session, direction) &&
+	       !wp_tls_session_is_over(tls->session, direction);
+}
+
+/* --- the decoder --- */
+
+static gboolean
+is_sealed(const TlsState *tls, WpDirection direction, const Record *record)
+{
+	return tls->session && wp_tls_session_is_sealed(tls->session, direction, record->type);
+}
+
+static void
+take_hello(TlsState *tls, WpDecodeContext *context, WpDirection direction, WpBytes in,
+	   const Record *record)
+{
+	gsize length = MIN(in.length, HEADER_BYTES + (gsize)record->length);
+	if (!is_hello(&in, record, direction))
+		return;
+	tls->saw_hello[direction] = TRUE;
+	read_hello(tls, context, direction,
+		   wp_bytes(in.data + HEADER_BYTES, length - HEADER_BYTES));
+}
+
+static void
+take_record(TlsState *tls, WpDecodeContext *context, WpDirection direction, WpBytes in,
+	    const Record *record, WpUnit *out_unit)
+{
+	if (is_sealed(tls, direction, record) &&
+	    open_record(tls, context, direction, record, in, out_unit))
+		return;
+	if (record->type == RECORD_CHANGE_CIPHER && tls->session)
+		wp_tls_session_change_cipher(tls->session, direction);
+	if (record->type == RECORD_HANDSHAKE && !tls->is_early)
+		wp_turns_unit(&tls->setup, context, direction, WP_MARK_SETUP, FALSE, out_unit);
+	else if (record->type == RECORD_DATA)
+		data_unit(tls, context, direction, record->length, out_unit);
 }
 
 static WpDecodeStatus
@@ -236,38 +460,35 @@ decode_tls(void *state, WpDecodeContext *context, WpDirection direction, WpBytes
 	TlsState *tls = state;
 	Record record;
 
+	if (seeks_record(tls, direction))
+		return seek_record(tls, context, direction, in, out_unit);
 	if (wp_bytes_left(&in) < HEADER_BYTES) {
 		out_unit->need = HEADER_BYTES;
 		return WP_DECODE_MORE;
 	}
 	if (!read_header(in, &record))
 		return WP_DECODE_BAD;
-	gsize length = HEADER_BYTES + record.length;
-	if (record.type == RECORD_HANDSHAKE && !tls->saw_hello[direction]) {
-		if (in.length < length && !wp_decode_is_cut(context)) {
-			out_unit->need = length;
-			return WP_DECODE_MORE;
-		}
-		if (is_hello(&in, &record, direction)) {
-			tls->saw_hello[direction] = TRUE;
-			read_hello(tls, context, direction,
-				   wp_bytes(in.data + HEADER_BYTES,
-					    MIN(in.length, length) - HEADER_BYTES));
-		}
+	gboolean may_be_hello = record.type == RECORD_HANDSHAKE && !tls->saw_hello[direction];
+	out_unit->length = HEADER_BYTES + (gsize)record.length;
+	if (in.length < out_unit->length && !wp_decode_is_cut(context) &&
+	    (may_be_hello || is_sealed(tls, direction, &record))) {
+		out_unit->need = out_unit->length;
+		return WP_DECODE_MORE;
 	}
-	out_unit->length = wp_decode_is_cut(context) ? MIN(length, in.length) : length;
-	if (record.type == RECORD_HANDSHAKE && !tls->is_early)
-		wp_turns_unit(&tls->setup, context, direction, WP_MARK_SETUP, FALSE, out_unit);
-	else if (record.type == RECORD_DATA)
-		data_unit(tls, context, direction, record.length, out_unit);
-	wp_tls_turns_note(&tls->data, context, direction, length);
+	if (may_be_hello)
+		take_hello(tls, context, direction, in, &record);
+	take_record(tls, context, direction, in, &record, out_unit);
+	wp_tls_turns_note(&tls->data, context, direction, out_unit->length);
 	return WP_DECODE_OK;
 }
 
 static WpDecodeStatus
 sync_tls(void *state, WpDecodeContext *context, WpDirection direction, WpBytes in)
 {
+	TlsState *tls = state;
 	Record record;
+	if (seeks_record(tls, direction))
+		return WP_DECODE_OK;
 	if (wp_bytes_left(&in) < HEADER_BYTES)
 		return WP_DECODE_MORE;
 	return read_header(in, &record) ? WP_DECODE_OK : WP_DECODE_BAD;
@@ -277,6 +498,9 @@ static void
 lost_tls(void *state, WpDecodeContext *context, WpDirection direction)
 {
 	TlsState *tls = state;
+	if (tls->session)
+		wp_tls_session_lose(tls->session, direction);
+	tls->missed[direction] = TRUE;
 	wp_turns_lost(&tls->setup, context, direction);
 	wp_tls_turns_lost(&tls->data, context, direction);
 }
@@ -295,20 +519,22 @@ clear_tls(void *state)
 {
 	TlsState *tls = state;
 	wp_tls_turns_clear(&tls->data);
+	wp_tls_session_free(tls->session);
 }
 
 static gsize
 memory_of_tls(const void *state)
 {
 	const TlsState *tls = state;
-	return wp_turns_memory(&tls->data.turns);
+	return wp_turns_memory(&tls->data.turns) +
+	       (tls->session ? wp_tls_session_memory(tls->session) : 0);
 }
 
 static const guint16 tls_ports[] = { 443, 993, 995, 636, 5671, 8443, 8883, 0 };
 
 const WpDecoder wp_decoder_tls = {
 	.name = "tls",
-	.summary = "TLS: application data by turns, set-up apart, server name",
+	.summary = "TLS: what is inside with --keylog, else by turns; server name",
 	.transports = WP_TRANSPORT_TCP,
 	.ports = tls_ports,
 	.state_size = sizeof(TlsState),

@@ -181,6 +181,24 @@ gboolean wp_decode_is_cut(const WpDecodeContext *context);
 void wp_decode_multiplexed(WpDecodeContext *context);
 
 /*
+ * What is sealed inside (TLS) is a conversation of its own, which the stream decodes as any other: with
+ * DECODER or, where that is NULL, with one that it detects; where the flow spoke a protocol before it became
+ * this one (STARTTLS), with that. FROM_START: its first bytes are those that follow.
+ */
+void wp_decode_inner_begin(WpDecodeContext *context, const WpDecoder *decoder, gboolean from_start);
+
+/*
+ * The next bytes inside, of DIRECTION: DATA, borrowed, came in the UNIT bytes at the front of IN, LEAD bytes
+ * from there. To be called for units without any as well (LENGTH 0): what lies between units is taken
+ * for a hole.
+ */
+void wp_decode_inner(WpDecodeContext *context, WpDirection direction, WpBytes data, gsize lead,
+		     gsize unit);
+
+/* The secrets that may be used; NULL where there are none. */
+const struct WpKeylog *wp_decode_keylog(const WpDecodeContext *context);
+
+/*
  * Detection. Both directions' first bytes (either may be empty), as they are at present; for UDP the
  * first datagram of each.
  */
@@ -222,6 +240,7 @@ struct WpDecoder {
 	const guint16 *ports; /* usual server ports, 0-ended; only a hint. May be NULL */
 	gboolean by_callid; /* returns name their call; else they come in the order of the calls */
 	gboolean interleaves;    /* calls begin while others wait: bytes alone tell no return */
+	gboolean is_tunnel;      /* what it becomes is another protocol, not its own under TLS */
 	gboolean reuses_callids; /* ... but names are used again as soon as they are free */
 	gsize state_size;        /* bytes of state a flow, zeroed at the start and after clear() */
 

@@ -68,6 +68,9 @@ typedef struct {
 	gsize allocated;
 } WpHeldBytes;
 
+/* The conversation inside that of a stream. */
+typedef struct WpInner WpInner;
+
 /* A datagram that waits for its call. */
 typedef struct WpEarly WpEarly;
 
@@ -112,6 +115,10 @@ struct WpStream {
 	guint64 orphan_callid;
 	gboolean is_replay; /* it is one that had waited */
 
+	WpInner *inner;           /* or NULL */
+	const WpDecoder *beneath; /* what was spoken before TLS, and goes on inside; or NULL */
+	void *beneath_state;
+
 	/* While undecided: what has come, and where each side's last turn begins. */
 	WpHeld *held; /* NULL, &first_held, or allocated */
 	guint n_held;
@@ -137,6 +144,7 @@ void wp_stream_feed_datagram(WpStream *stream, WpDirection from, const guint8 *d
 			     gsize wire_length, const WpStamp *stamp);
 void wp_stream_force(WpStream *stream);
 void wp_stream_set_decoder(WpStream *stream, const WpDecoder *decoder);
+void wp_stream_drop_beneath(WpStream *stream);
 
 /* stream-detect.c */
 void wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
@@ -150,6 +158,13 @@ void wp_stream_keep_early(WpStream *stream, WpDirection from, WpBytes datagram, 
 			  const WpStamp *stamp);
 void wp_stream_feed_early(WpStream *stream, WpDirection from);
 void wp_stream_drop_early(WpStream *stream);
+
+/* stream-inner.c: what happens to the outer stream happens to the inner one. It may be NULL. */
+void wp_inner_end(WpInner *inner, WpDirection from, const WpStamp *stamp);
+void wp_inner_finish(WpInner *inner, WpFinish how, const WpStamp *stamp);
+void wp_inner_free(WpInner *inner);
+gboolean wp_inner_is_idle(const WpInner *inner);
+gsize wp_inner_memory(const WpInner *inner);
 
 /*
  * stream-spells.c. LENGTH bytes of FROM at OFFSET passed, with STAMP where they were captured, or cut by

@@ -32,8 +32,9 @@ wp_stream_new(const WpStreamShared *shared, const WpStreamInfo *info)
 			stream->pairings[i].hole_in_returns = TRUE;
 		}
 	}
-	stream->may_have_front = info->from_start && !info->is_udp;
-	if (shared->forced) {
+	/* What is inside another stream is detected, or told by what is around it. */
+	stream->may_have_front = info->from_start && !info->is_udp && info->depth == 0;
+	if (shared->forced && info->depth == 0) {
 		stream->is_forced = info->server.port == shared->forced_port ||
 				    info->client.port == shared->forced_port;
 		if (info->server.port != shared->forced_port)
@@ -62,6 +63,8 @@ wp_stream_free(WpStream *stream)
 	if (!stream)
 		return;
 	drop_state(stream);
+	wp_stream_drop_beneath(stream);
+	wp_inner_free(stream->inner);
 	wp_stream_drop_held(stream);
 	wp_stream_drop_early(stream);
 	for (int i = 0; i < 2; i++) {
@@ -77,14 +80,17 @@ wp_stream_free(WpStream *stream)
 gboolean
 wp_stream_is_idle(const WpStream *stream)
 {
-	return stream->pairings[0].n == 0 && stream->pairings[1].n == 0 && stream->n_held == 0;
+	return stream->pairings[0].n == 0 && stream->pairings[1].n == 0 && stream->n_held == 0 &&
+	       wp_inner_is_idle(stream->inner);
 }
 
 gsize
 wp_stream_memory(const WpStream *stream)
 {
 	gsize n = sizeof *stream + stream->held_allocated * sizeof *stream->held;
-	n += stream->early_bytes;
+	n += stream->early_bytes + wp_inner_memory(stream->inner);
+	if (stream->beneath)
+		n += stream->beneath->state_size;
 	if (stream->decoder)
 		n += stream->decoder->state_size;
 	if (stream->decoder && stream->decoder->memory)
@@ -96,6 +102,26 @@ wp_stream_memory(const WpStream *stream)
 		n += stream->held_bytes[i].allocated;
 	}
 	return n;
+}
+
+void
+wp_stream_drop_beneath(WpStream *stream)
+{
+	if (stream->beneath && stream->beneath->clear)
+		stream->beneath->clear(stream->beneath_state);
+	g_clear_pointer(&stream->beneath_state, g_free);
+	stream->beneath = NULL;
+}
+
+/* What was spoken so far goes on inside TLS; with keys it will be seen. */
+static void
+keep_beneath(WpStream *stream)
+{
+	if (!stream->shared->keylog || stream->decoder->is_tunnel)
+		return;
+	wp_stream_drop_beneath(stream);
+	stream->beneath = stream->decoder;
+	stream->beneath_state = g_steal_pointer(&stream->state);
 }
 
 void
@@ -259,6 +285,8 @@ finish_unit(WpStream *stream, WpDirection from)
 	side->unit_emits = FALSE;
 	if (emits && message)
 		wp_stream_emit(stream, message);
+	if (becomes == &wp_decoder_tls)
+		keep_beneath(stream);
 	if (becomes)
 		wp_stream_set_decoder(stream, becomes);
 }
@@ -630,6 +658,7 @@ wp_stream_end(WpStream *stream, WpDirection from, const WpStamp *stamp)
 	}
 	if (stream->decoder)
 		finish_side(stream, direction_of(stream, from), WP_FINISH_FIN);
+	wp_inner_end(stream->inner, direction_of(stream, from), stamp);
 }
 
 void
@@ -651,5 +680,6 @@ wp_stream_finish(WpStream *stream, WpFinish how, const WpStamp *stamp)
 		}
 	}
 	wp_stream_drop_early(stream);
+	wp_inner_finish(stream->inner, how, stamp);
 	wp_stream_close_calls(stream, how, stamp);
 }

@@ -37,7 +37,8 @@ typedef struct {
 	guint64 token_key;       /* for token hashes */
 	const WpDecoder *forced; /* --decode-as: used where its port matches; NULL = none */
 	guint16 forced_port;
-	guint32 max_pending; /* calls without a return kept per flow; 0 = default */
+	const struct WpKeylog *keylog; /* secrets of TLS connections; may grow; NULL = none */
+	guint32 max_pending;           /* calls without a return kept per flow; 0 = default */
 } WpStreamShared;
 
 typedef struct {
@@ -48,6 +49,7 @@ typedef struct {
 	gboolean is_udp;
 	gboolean is_oriented; /* client and server are certain; else the stream may swap them */
 	gboolean from_start;  /* the flow was seen to open */
+	guint8 depth;         /* of streams that it is inside of (TLS) */
 } WpStreamInfo;
 
 /* (transfer full) */

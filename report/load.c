@@ -81,6 +81,11 @@ static const WpOption reading_table[] = {
 	  AT(decode_as),
 	  .argument = "PORT=PROTOCOL",
 	  .help = "what a server's port speaks, where it is not recognised" },
+	{ .name = "keylog",
+	  .kind = WP_OPT_TEXT,
+	  AT(keylog),
+	  .argument = "FILE",
+	  .help = "secrets with which TLS is read, as SSLKEYLOGFILE has them" },
 	{ .name = "token-key",
 	  .kind = WP_OPT_TEXT,
 	  AT(token_key),
@@ -483,6 +488,7 @@ read_captures(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 	options.to_ns = load->to_ns;
 	options.token_key = load->options->token_key;
 	options.decode_as = load->options->decode_as;
+	options.keylog = load->options->keylog;
 	options.max_flows = (guint32)load->options->max_flows;
 	options.progress = on_progress;
 	options.progress_data = load;

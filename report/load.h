@@ -21,6 +21,7 @@ typedef struct {
 	WpTimeOption to;
 	const char *filter;
 	const char *decode_as;
+	const char *keylog;
 	const char *token_key;
 	gint64 max_flows; /* 0 = default */
 	gboolean is_strict;
