@@ -3,10 +3,11 @@
 
 #include <string.h>
 
+#include "capture/input.h"
 #include "capture/trace.h"
 
-/* Larger files are refused; a million connections fit. */
-#define MAX_FILE (512 * 1024 * 1024)
+/* Read at a time; far longer than any line. */
+#define PIECE_BYTES (256 * 1024)
 
 static const char *const labels[WP_N_KEYS] = {
 	[WP_KEY_MASTER] = "CLIENT_RANDOM",
@@ -163,28 +164,36 @@ wp_keylog_add(WpKeylog *keylog, const char *text, gsize length)
 	}
 }
 
+/* All lines of INPUT. */
+static gboolean
+add_input(WpKeylog *keylog, WpInput *input, GError **error)
+{
+	const guint8 *data;
+	gssize n;
+
+	while ((n = wp_input_peek(input, PIECE_BYTES, &data, error)) > 0) {
+		gsize whole = (gsize)n;
+		while (whole && data[whole - 1] != '\n')
+			whole--;
+		if (whole == 0 || n < PIECE_BYTES) /* the last line; or what is no line */
+			whole = (gsize)n;
+		wp_keylog_add(keylog, (const char *)data, whole);
+		wp_input_consume(input, whole);
+	}
+	return n == 0;
+}
+
 gboolean
 wp_keylog_add_file(WpKeylog *keylog, const char *path, GError **error)
 {
-	g_autofree char *text = NULL;
-	gsize length;
-	g_autoptr(GError) own = NULL;
 	guint before = wp_keylog_n_secrets(keylog);
-
-	if (!g_file_get_contents(path, &text, &length, &own)) {
-		gboolean is_refused = g_error_matches(own, G_FILE_ERROR, G_FILE_ERROR_ACCES);
-		g_set_error(error, WP_CAPTURE_ERROR,
-			    is_refused ? WP_CAPTURE_ERROR_PERMISSION : WP_CAPTURE_ERROR_OPEN,
-			    "cannot read key log: %s", own->message);
-		return FALSE;
-	}
-	if (length > MAX_FILE) {
-		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
-			    "key log %s is larger than %d MiB", path, MAX_FILE / (1024 * 1024));
-		return FALSE;
-	}
 	guint64 n_bad = keylog->n_bad;
-	wp_keylog_add(keylog, text, length);
+	g_autoptr(WpInput) input = wp_input_open(path, error);
+
+	if (!input || !add_input(keylog, input, error)) {
+		g_prefix_error(error, "key log: ");
+		return FALSE;
+	}
 	/* An empty one is that of a program that has not connected yet. */
 	if (wp_keylog_n_secrets(keylog) == before && keylog->n_bad > n_bad) {
 		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
