@@ -89,15 +89,15 @@ feed_pieces(WpStream *stream, WpDirection from, WpBytes data, gsize lead, gsize 
 		gboolean is_last = piece->end >= end || i + 1 == side->n_pieces;
 		guint64 seen = piece->end > begin ? piece->end - begin : 0;
 		/* The last byte counts as seen with the whole unit, the first with its begin. */
-		gsize upto = is_last ? data.length : (gsize)MIN(seen, data.length - 1);
+		gsize until = is_last ? data.length : (gsize)MIN(seen, data.length - 1);
 		WpStamp stamp = map_stamp(inner, from, &piece->stamp);
-		if (at == 0 && upto > 0) {
+		if (at == 0 && until > 0) {
 			wp_stream_bytes(inner->stream, from, data.data, 1, &first);
 			at = 1;
 		}
-		if (upto > at)
-			wp_stream_bytes(inner->stream, from, data.data + at, upto - at, &stamp);
-		at = MAX(at, upto);
+		if (until > at)
+			wp_stream_bytes(inner->stream, from, data.data + at, until - at, &stamp);
+		at = MAX(at, until);
 	}
 }
 
