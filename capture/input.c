@@ -27,7 +27,12 @@
 #include "capture/ahead.h"
 #include "capture/trace.h"
 
-#define READ_BYTES (256 * 1024) /* of one read(); more gains nothing, this stays in the cache */
+/* Of one read(); more gains nothing, this stays in the cache. A fuzzer would only clear memory. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define READ_BYTES 4096
+#else
+#define READ_BYTES (256 * 1024)
+#endif
 #define PEEK_MAX   (16 * 1024 * 1024) /* the promise of input.h */
 #define HEAD_BYTES 4                  /* enough to tell every format */
 
