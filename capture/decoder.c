@@ -37,6 +37,7 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_ldap,
 	&wp_decoder_websocket,
 	&wp_decoder_smtp,
+	&wp_decoder_sip,
 	NULL,
 };
 /* clang-format on */
