@@ -8,7 +8,7 @@
  *
  * A method whose answer is its own -ok is a call, and that is the return: by channel and method, for on one
  * channel there is one at a time. What publishes and delivers is one way, with its content; so is all else.
- * A channel or connection closed for a method is the return of that method, an error. Frames of several
+ * A channel or connection closed for an error is the return of the method that waits there. Frames of several
  * channels come in any order, but those of one message in its own.
  */
 #include <string.h>
@@ -37,10 +37,14 @@ enum {
 };
 
 enum {
+	CONNECTION_TUNE_OK = 10 << 16 | 31,
 	CONNECTION_CLOSE = 10 << 16 | 50,
+	CHANNEL_FLOW = 20 << 16 | 20,
+	CHANNEL_FLOW_OK = 20 << 16 | 21,
 	CHANNEL_CLOSE = 20 << 16 | 40,
 	CHANNEL_CLOSE_OK = 20 << 16 | 41,
 	CONNECTION_CLOSE_OK = 10 << 16 | 51,
+	BASIC_PUBLISH = 60 << 16 | 40,
 	NO_ERROR = 200
 };
 
@@ -271,30 +275,74 @@ describe(WpDecodeContext *context, const Method *method, WpBytes args, WpMessage
 
 /* --- methods --- */
 
-/* A close that names the method it is for: if that waits, TRUE and its callid. */
+static WpDirection
+other(WpDirection direction)
+{
+	return direction == WP_FROM_CLIENT ? WP_FROM_SERVER : WP_FROM_CLIENT;
+}
+
+static guint32
+number_of(const Method *method)
+{
+	return (guint32)method->class_id << 16 | method->method_id;
+}
+
+/* Of a call or its answer: the server asks before the connection is open, the client behind that. */
+static WpDirection
+caller_of(const Method *method)
+{
+	return number_of(method) <= CONNECTION_TUNE_OK ? WP_FROM_SERVER : WP_FROM_CLIENT;
+}
+
+/* TRUE where a method of CALLER, other than a close, waits on CHANNEL, which has one at a time; its callid. */
+static gboolean
+is_waited_for(WpDecodeContext *context, guint16 channel, WpDirection caller, guint64 *out_callid)
+{
+	guint32 note;
+	for (gsize i = 0; i < G_N_ELEMENTS(methods); i++) {
+		const Method *method = &methods[i];
+		guint64 callid = callid_of(channel, method->class_id, method->method_id);
+		if (method->sense != CALL || caller_of(method) != caller ||
+		    number_of(method) == CHANNEL_CLOSE || number_of(method) == CONNECTION_CLOSE ||
+		    !wp_decode_pending_callid(context, callid, &note))
+			continue;
+		*out_callid = callid;
+		return TRUE;
+	}
+	return FALSE;
+}
+
+/* A close for an error is the answer to what waits on the channel, be it named or discarded unread. */
 static gboolean
 closes_call(WpDecodeContext *context, const Method *method, const Frame *frame, WpBytes args,
-	    guint64 *out_callid)
+	    WpDirection closer, guint64 *out_callid)
 {
-	guint32 which = (guint32)method->class_id << 16 | method->method_id, note;
-	gsize length;
+	guint32 which = number_of(method);
 	if (which != CONNECTION_CLOSE && which != CHANNEL_CLOSE)
 		return FALSE;
-	if (wp_bytes_be16(&args) == NO_ERROR)
+	if (wp_bytes_be16(&args) == NO_ERROR || args.failed)
 		return FALSE;
-	read_short(&args, &length);
-	guint16 class_id = wp_bytes_be16(&args), method_id = wp_bytes_be16(&args);
-	*out_callid = callid_of(frame->channel, class_id, method_id);
-	return !args.failed && wp_decode_pending_callid(context, *out_callid, &note);
+	return is_waited_for(context, frame->channel, other(closer), out_callid);
+}
+
+/* What was sent on a channel while its close was on the way is discarded: the close-ok ends it. */
+static void
+end_discarded(WpDecodeContext *context, guint16 channel, WpDirection caller)
+{
+	WpMessage given_up = { .kind = WP_KIND_RETURN, .status = WP_STATUS_ERROR };
+	if (!is_waited_for(context, channel, caller, &given_up.callid))
+		return;
+	wp_decode_open(context, &given_up, other(caller));
+	wp_decode_emit(context, &given_up);
 }
 
 static void
 open_method(WpDecodeContext *context, const Method *method, const Frame *frame, WpBytes args,
-	    WpMessage *message)
+	    WpDirection from, WpMessage *message)
 {
-	guint32 which = (guint32)method->class_id << 16 | method->method_id, note;
+	guint32 which = number_of(method), note;
 	guint64 callid;
-	if (closes_call(context, method, frame, args, &callid)) {
+	if (closes_call(context, method, frame, args, from, &callid)) {
 		message->kind = WP_KIND_RETURN;
 		message->status = WP_STATUS_ERROR;
 		message->callid = callid;
@@ -322,7 +370,8 @@ open_method(WpDecodeContext *context, const Method *method, const Frame *frame, 
 }
 
 static WpDecodeStatus
-decode_method(Side *side, WpDecodeContext *context, const Frame *frame, WpUnit *unit)
+decode_method(Side *side, WpDecodeContext *context, const Frame *frame, WpDirection from,
+	      WpUnit *unit)
 {
 	WpBytes args = frame->body;
 	guint16 class_id = wp_bytes_be16(&args), method_id = wp_bytes_be16(&args);
@@ -334,7 +383,9 @@ decode_method(Side *side, WpDecodeContext *context, const Frame *frame, WpUnit *
 	WpMessage *message = content ? &content->message : &side->message;
 	if (has_content && !content)
 		wp_decode_count(context, WP_COUNT_STREAMS_EVICTED);
-	open_method(context, method, frame, args, message);
+	if (number_of(method) == CHANNEL_CLOSE_OK)
+		end_discarded(context, frame->channel, from);
+	open_method(context, method, frame, args, from, message);
 	unit->opens = unit->extends = message;
 	unit->emits = content ? NULL : message;
 	return WP_DECODE_OK;
@@ -398,7 +449,7 @@ amqp_decode(void *data, WpDecodeContext *context, WpDirection direction, WpBytes
 	}
 	unit->length = frame.length;
 	if (frame.type == FRAME_METHOD)
-		return decode_method(side, context, &frame, unit);
+		return decode_method(side, context, &frame, direction, unit);
 	if (frame.type != FRAME_HEARTBEAT)
 		decode_content(side, context, &frame, unit);
 	return WP_DECODE_OK;
@@ -412,6 +463,22 @@ amqp_lost(void *data, WpDecodeContext *context, WpDirection direction)
 }
 
 /* --- detection --- */
+
+/* Most methods are sent by one side only: that tells who is who in mid-stream. */
+static gboolean
+is_sent_by(const Method *method, WpDirection direction)
+{
+	guint32 which = number_of(method);
+	if (method->sense == CALL)
+		return which == CONNECTION_CLOSE || which == CHANNEL_CLOSE ||
+		       which == CHANNEL_FLOW || caller_of(method) == direction;
+	if (method->sense == ANSWER)
+		return which == CONNECTION_CLOSE_OK || which == CHANNEL_CLOSE_OK ||
+		       which == CHANNEL_FLOW_OK || caller_of(method) != direction;
+	if (method->sense == CONTENT)
+		return (which == BASIC_PUBLISH) == (direction == WP_FROM_CLIENT);
+	return TRUE;
+}
 
 static WpDecodeStatus
 begins(WpBytes in, WpDirection direction)
@@ -429,7 +496,8 @@ begins(WpBytes in, WpDirection direction)
 		if (wp_bytes_left(&body) < 4)
 			return WP_DECODE_MORE;
 		guint16 class_id = wp_bytes_be16(&body);
-		return find_method(class_id, wp_bytes_be16(&body)) ? WP_DECODE_OK : WP_DECODE_BAD;
+		const Method *method = find_method(class_id, wp_bytes_be16(&body));
+		return method && is_sent_by(method, direction) ? WP_DECODE_OK : WP_DECODE_BAD;
 	case FRAME_HEARTBEAT:
 		if (frame.channel != 0 || frame.size != 0)
 			return WP_DECODE_BAD;

@@ -72,7 +72,8 @@ enum {
 
 typedef struct {
 	WpMessage message[2];
-	gboolean is_5; /* the client said so */
+	gboolean is_5;
+	gboolean has_version; /* the CONNECT was seen */
 } State;
 
 typedef struct {
@@ -144,6 +145,14 @@ skip_properties(const State *state, WpBytes *body)
 	wp_bytes_skip(body, MIN(length, wp_bytes_left(body)));
 }
 
+/* In mid-stream: a topic is never empty, so what reads as none, or as too long, are properties. */
+static gboolean
+has_properties(WpBytes body)
+{
+	guint16 length = wp_bytes_be16(&body);
+	return length == 0 || length > wp_bytes_left(&body);
+}
+
 static void
 describe_publish(WpDecodeContext *context, const Packet *packet, WpMessage *message)
 {
@@ -158,12 +167,13 @@ describe_publish(WpDecodeContext *context, const Packet *packet, WpMessage *mess
 }
 
 static void
-describe_subscribe(const State *state, WpDecodeContext *context, const Packet *packet,
-		   WpMessage *message)
+describe_subscribe(State *state, WpDecodeContext *context, const Packet *packet, WpMessage *message)
 {
 	WpBytes body = packet->body;
 	gsize length;
 	message->callid = wp_bytes_be16(&body);
+	if (!state->has_version)
+		state->is_5 = has_properties(body);
 	skip_properties(state, &body);
 	const char *topic = read_text(&body, &length);
 	label(context, message, packet->type, topic, length);
@@ -176,6 +186,7 @@ describe_connect(State *state, WpDecodeContext *context, const Packet *packet, W
 	gsize length;
 	read_text(&body, &length);
 	state->is_5 = wp_bytes_u8(&body) == 5;
+	state->has_version = TRUE;
 	message->callid = ID_CONNECT;
 	message->marks = WP_MARK_SETUP;
 	label(context, message, CONNECT, NULL, 0);
@@ -336,7 +347,58 @@ mqtt_sync(void *state, WpDecodeContext *context, WpDirection direction, WpBytes 
 	return begins(in, direction);
 }
 
-/* A connection begins with CONNECT, which is unmistakable; in mid-stream both sides have to fit. */
+/* The packet id; 0 where there is none. */
+static guint16
+packet_id(const Packet *packet)
+{
+	WpBytes body = packet->body;
+	gsize length;
+	if (packet->type == PUBLISH) {
+		read_text(&body, &length);
+		return packet->flags & 6 ? wp_bytes_be16(&body) : 0;
+	}
+	return wp_bytes_be16(&body);
+}
+
+/* ANSWER, of one side, is to what the other side sent: the type that belongs to it, with the same id. */
+static gboolean
+is_answer_to(const Packet *call, const Packet *answer)
+{
+	guint8 type = answer->type;
+	switch (call->type) {
+	case PINGREQ:
+		return type == PINGRESP;
+	case PUBLISH:
+		if (type != PUBACK && type != PUBREC)
+			return FALSE;
+		break;
+	case PUBREC:
+	case PUBREL:
+	case SUBSCRIBE:
+	case UNSUBSCRIBE:
+		if (type != call->type + 1)
+			return FALSE;
+		break;
+	default:
+		return FALSE;
+	}
+	return packet_id(call) != 0 && packet_id(call) == packet_id(answer);
+}
+
+static gboolean
+answers(const WpProbe *probe)
+{
+	Packet client, server;
+	if (read_packet(probe->client, WP_FROM_CLIENT, &client) != WP_DECODE_OK ||
+	    read_packet(probe->server, WP_FROM_SERVER, &server) != WP_DECODE_OK)
+		return FALSE;
+	return is_answer_to(&client, &server) || is_answer_to(&server, &client);
+}
+
+/*
+ * A connection begins with CONNECT, which is unmistakable; in mid-stream both sides have to fit, and more
+ * so where one answers the other.
+ */
 static WpProbeVerdict
 mqtt_probe(const WpProbe *probe)
 {
@@ -350,7 +412,9 @@ mqtt_probe(const WpProbe *probe)
 				(WpProbeVerdicts){
 					.client = is_connect ? WP_PROBE_SURE : WP_PROBE_MORE,
 					.server = WP_PROBE_MORE,
-					.both = is_connect ? WP_PROBE_SURE : WP_PROBE_MAYBE,
+					.both = is_connect       ? WP_PROBE_SURE
+						: answers(probe) ? WP_PROBE_LIKELY
+								 : WP_PROBE_MAYBE,
 				});
 }
 

@@ -12,9 +12,10 @@
 #include "capture/proxy-header.h"
 #include "capture/stream-private.h"
 
-#define MAX_HELD     48 /* packets */
-#define MAX_TURNS    12 /* changes of direction before the generic decoder takes the flow */
-#define MAX_HELD_UDP 4
+#define MAX_HELD        48  /* packets */
+#define MAX_HELD_JOINED 256 /* ... before the first change of direction in mid-stream */
+#define MAX_TURNS       12  /* changes of direction before the generic decoder takes the flow */
+#define MAX_HELD_UDP    4
 
 void
 wp_stream_free_held(WpStream *stream)
@@ -42,7 +43,7 @@ wp_stream_drop_held(WpStream *stream)
 		stream->turn_at[i] = 0;
 	}
 	wp_stream_free_held(stream);
-	stream->n_turns = 0;
+	stream->n_turns = stream->n_joined = 0;
 	stream->has_turn = FALSE;
 	stream->info.from_start = FALSE;
 	stream->may_have_front = FALSE;
@@ -218,6 +219,8 @@ note_turn(WpStream *stream, WpDirection from)
 	stream->turn = from;
 	stream->turn_at[from] = held_length(stream, from);
 	stream->n_turns++;
+	if (stream->n_turns == 2)
+		stream->n_joined = stream->n_held;
 }
 
 static void
@@ -259,6 +262,26 @@ own_bytes(WpHeldBytes *bytes, const guint8 *data, gsize length)
 	bytes->length = before + length;
 }
 
+/*
+ * What is held does not tell, nor would more. What a flow is joined in the middle of may be the rest of a
+ * large body, and tells nothing: only what is behind it counts.
+ */
+static gboolean
+is_enough(const WpStream *stream, WpDirection from)
+{
+	if (stream->info.is_udp)
+		return !stream->may_have_front && stream->n_held >= MAX_HELD_UDP + stream->n_front;
+	if (is_aligned(stream))
+		return (!stream->may_have_front && stream->n_held >= MAX_HELD + stream->n_front) ||
+		       stream->n_turns > MAX_TURNS ||
+		       held_length(stream, from) >= WP_STREAM_UNDECIDED_MAX;
+	if (stream->n_turns == 1)
+		return stream->n_held >= MAX_HELD_JOINED ||
+		       held_length(stream, from) >= WP_STREAM_JOINED_MAX;
+	return stream->n_held - stream->n_joined >= MAX_HELD || stream->n_turns > MAX_TURNS ||
+	       held_length(stream, from) - stream->turn_at[from] >= WP_STREAM_UNDECIDED_MAX;
+}
+
 void
 wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
 	       gsize wire_length, const WpStamp *stamp)
@@ -270,11 +293,8 @@ wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsize len
 		own_bytes(bytes, data, length);
 	else
 		*bytes = (WpHeldBytes){ .data = data, .length = length };
-	guint most = stream->info.is_udp ? MAX_HELD_UDP : MAX_HELD;
 	wp_stream_decide(stream, FALSE);
-	gboolean final = (!stream->may_have_front && stream->n_held >= most + stream->n_front) ||
-			 stream->n_turns > MAX_TURNS ||
-			 held_length(stream, from) >= WP_STREAM_UNDECIDED_MAX;
+	gboolean final = is_enough(stream, from);
 	if (final && !stream->decoder)
 		wp_stream_decide(stream, TRUE);
 	if (bytes->length > 0 && !bytes->own)

@@ -70,6 +70,29 @@ static const WpByteRow rows[] = {
 	  "M2 [3,3] amqp 12 channel.close-ok unknown\n"
 	  "C3 [4,4] amqp 19 channel.close\n"
 	  "R3 [5,5] amqp 12 channel.close ok\n" },
+	{ "closed for what was published before: the method behind it is never looked at",
+	  { "C " PUBLISH("1") HEADER("1", "0") DECLARE("1", "0"),
+	    "S " METHOD("1", "20", "40") "h:404 (b 'no exchange' ) h:60 h:40 " END,
+	    "C " METHOD("1", "20", "41") END },
+	  "M1 [1,1] amqp 62 basic.publish shop order.{} unknown\n"
+	  "C2 [1,1] amqp 26 queue.declare orders\n"
+	  "R2 [2,2] amqp 30 queue.declare orders error\n"
+	  "M3 [3,3] amqp 12 channel.close-ok unknown\n" },
+	{ "a method crosses the close of its channel",
+	  { "C " PUBLISH("1") HEADER("1", "0"),
+	    "S " METHOD("1", "20", "40") "h:404 (b 'no exchange' ) h:60 h:40 " END,
+	    "C " DECLARE("1", "0"), "C " METHOD("1", "20", "41") END },
+	  "M1 [1,1] amqp 62 basic.publish shop order.{} unknown\n"
+	  "c2 [2,2] amqp 30 channel.close\n"
+	  "C3 [3,3] amqp 26 queue.declare orders\n"
+	  "R3 [4,4] amqp 0 queue.declare orders error\n"
+	  "r2 [4,4] amqp 12 channel.close ok\n" },
+	{ "a close whose reason is cut off",
+	  { "C " DECLARE("1", "1"), "S b:1 h:1 w:60 h:20 h:40 h:404 b:50 0:2", "y 52",
+	    "C " METHOD("1", "20", "41") END },
+	  "C1 [1,1] amqp 26 queue.declare orders\n"
+	  "R1 [2,2] amqp 68 queue.declare orders error\n"
+	  "M2 [3,3] amqp 12 channel.close-ok unknown\n" },
 	{ "in mid-stream, with a body first",
 	  { "mid", "S " BODY("1", "abc"), "C " DECLARE("1", "0"),
 	    "S " METHOD("1", "50", "11") "(b 'orders' ) w:0 w:0 " END },

@@ -50,12 +50,20 @@ static const WpByteRow rows[] = {
 	  "R2 [4,4] mqtt 6 SUBSCRIBE a/b ok\n"
 	  "C3 [5,5] mqtt 12 PUBLISH door\n"
 	  "R3 [6,6] mqtt 5 PUBLISH door error\n" },
+	{ "in mid-stream of version 5: properties, none or some",
+	  { "mid", "C b:0x82 (v h:7 b:0 (h 'order/+' ) b:1 )", "S b:0x90 (v h:7 b:0 b:1 )",
+	    "C b:0xa2 (v h:8 b:3 x:260001 (h 'part' ) )", "S b:0xb0 (v h:8 b:0 b:0x11 )" },
+	  "C1 [1,1] mqtt 15 SUBSCRIBE order/+\n"
+	  "R1 [2,2] mqtt 6 SUBSCRIBE order/+ ok\n"
+	  "C2 [3,3] mqtt 14 UNSUBSCRIBE part\n"
+	  "R2 [4,4] mqtt 6 UNSUBSCRIBE part ok\n" },
 	{ "in mid-stream",
 	  { "mid", "C b:0x32 (v (h 'a' ) h:1 )", "S b:0x40 (v h:1 )", "C b:0x32 (v (h 'b' ) h:2 )",
 	    "S b:0x40 (v h:2 )" },
-	  "C1 [3,3] mqtt 7 PUBLISH b\n"
-	  "R1 [4,4] mqtt 4 PUBLISH b ok\n"
-	  "bytes-skipped 11\n" },
+	  "C1 [1,1] mqtt 7 PUBLISH a\n"
+	  "R1 [2,2] mqtt 4 PUBLISH a ok\n"
+	  "C2 [3,3] mqtt 7 PUBLISH b\n"
+	  "R2 [4,4] mqtt 4 PUBLISH b ok\n" },
 	{ "a hole; a long payload",
 	  { "C " CONNECT, "S " CONNACK, "c 20", "C b:0x32 (v (h 'a' ) h:1 0:600 )",
 	    "S b:0x40 (v h:1 )", "C b:0x32 v:2005 (h 'a' ) h:2 0:600", "c 1000", "C 0:400",
@@ -89,4 +97,24 @@ START_TEST(tokens)
 }
 END_TEST
 
-WP_SUITE("decode-mqtt", conversations, tokens)
+/* Joined in the middle of a body larger than what is held of a flow from its start. */
+START_TEST(joined_in_body)
+{
+	g_autoptr(GByteArray) body = wp_byte_words("'x' 0:30000");
+	g_autoptr(GByteArray) answer = wp_byte_words("b:0x40 (v h:9 )");
+	g_autoptr(GByteArray) call = wp_byte_words("b:0x32 (v (h 'b' ) h:2 )");
+	g_autoptr(GByteArray) return_ = wp_byte_words("b:0x40 (v h:2 )");
+	const WpStep steps[] = {
+		WP_C_BYTES(body->data, body->len),       WP_C_BYTES(body->data, body->len),
+		WP_S_BYTES(answer->data, answer->len),   WP_C_BYTES(call->data, call->len),
+		WP_S_BYTES(return_->data, return_->len),
+	};
+	WpRunOptions options = { .is_midstream = TRUE };
+	g_autofree char *got = wp_decode_run(&options, steps, G_N_ELEMENTS(steps));
+	ck_assert_str_eq(got, "C1 [4,4] mqtt 7 PUBLISH b\n"
+			      "R1 [5,5] mqtt 4 PUBLISH b ok\n"
+			      "bytes-skipped 60006\n");
+}
+END_TEST
+
+WP_SUITE("decode-mqtt", conversations, tokens, joined_in_body)
