@@ -426,6 +426,7 @@ const WpDecoder wp_decoder_mqtt = {
 	.transports = WP_TRANSPORT_TCP,
 	.ports = mqtt_ports,
 	.by_callid = TRUE,
+	.interleaves = TRUE,
 	.reuses_callids = TRUE,
 	.state_size = sizeof(State),
 	.probe = mqtt_probe,

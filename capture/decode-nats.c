@@ -321,12 +321,18 @@ nats_sync(void *state, WpDecodeContext *context, WpDirection direction, WpBytes 
 	return begins(in, direction, &is_own);
 }
 
+static const char greeting[] = "INFO {\"";
+
 static WpProbeVerdict
 nats_probe(const WpProbe *probe)
 {
 	gboolean client_own, server_own;
 	WpDecodeStatus client = begins(probe->client, WP_FROM_CLIENT, &client_own);
 	WpDecodeStatus server = begins(probe->server, WP_FROM_SERVER, &server_own);
+	if (probe->from_start && wp_bytes_starts(&probe->server, greeting, strlen(greeting))) {
+		server = WP_DECODE_OK; /* the line may come in many pieces */
+		server_own = TRUE;
+	}
 	WpProbeVerdict by_client =
 		client_own && client == WP_DECODE_OK ? WP_PROBE_LIKELY : WP_PROBE_MORE;
 	WpProbeVerdict verdict = server_own && server == WP_DECODE_OK ? WP_PROBE_SURE : by_client;
@@ -342,6 +348,7 @@ const WpDecoder wp_decoder_nats = {
 	.transports = WP_TRANSPORT_TCP,
 	.ports = nats_ports,
 	.by_callid = TRUE,
+	.interleaves = TRUE,
 	.reuses_callids = TRUE,
 	.state_size = sizeof(State),
 	.probe = nats_probe,

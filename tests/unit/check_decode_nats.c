@@ -56,6 +56,23 @@ static const WpByteRow rows[] = {
 	  "R2 [5,5] nats 21 PUB a ok\n"
 	  "m3 [7,7] nats 17 MSG news unknown\n"
 	  "resyncs 1\n" },
+	{ "a greeting longer than the packets that are waited for",
+	  { "S 'INFO "
+	    "{\"server_id\":\"x\",\"version\":\"2.9.10\",\"proto\":1,\"max_payload\":1048576}' r",
+	    "C 'PING' r", "S 'PONG' r" },
+	  "m1 [1,1] nats 75 INFO unknown setup\n"
+	  "C2 [2,2] nats 6 PING setup\n"
+	  "R2 [3,3] nats 6 PING ok setup\n" },
+	{ "a packet cut behind its first request: the answers that cannot be read may be to others",
+	  { INFO, "C 'PUB a _INBOX.1 1' r 'x' r", "x 42", "S 'MSG _I'", "y 40", "C 'PING' r",
+	    "S 'PONG' r" },
+	  "m1 [1,1] nats 34 INFO unknown setup\n"
+	  "C2 [2,2] nats 21 PUB a\n"
+	  "C3 [4,4] nats 6 PING setup\n"
+	  "R3 [5,5] nats 6 PING ok setup\n"
+	  "calls-unanswered 1\n"
+	  "resyncs 2\n"
+	  "bytes-skipped 6\n" },
 	{ "TLS follows",
 	  { "S 'INFO {\"tls_required\":true}' r", "C x:1603010200 x:010001fc0303 0:506" },
 	  "m1 [1,1] nats 28 INFO unknown setup\n"
