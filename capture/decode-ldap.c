@@ -34,6 +34,7 @@ enum {
 	TAG_SEQUENCE = 0x30,
 	OP_BIND = 0x60,
 	OP_UNBIND = 0x42,
+	OP_DELETE = 0x4a,
 	OP_SEARCH = 0x63,
 	OP_ENTRY = 0x64,
 	OP_DONE = 0x65,
@@ -70,7 +71,7 @@ static const struct Operation {
 	{ 0x67, ANSWER, WP_FROM_SERVER, FALSE, NULL },
 	{ 0x68, REQUEST, WP_FROM_CLIENT, TRUE, "add" },
 	{ 0x69, ANSWER, WP_FROM_SERVER, FALSE, NULL },
-	{ 0x4a, REQUEST, WP_FROM_CLIENT, FALSE, "delete" },
+	{ OP_DELETE, REQUEST, WP_FROM_CLIENT, FALSE, "delete" },
 	{ 0x6b, ANSWER, WP_FROM_SERVER, FALSE, NULL },
 	{ 0x6c, REQUEST, WP_FROM_CLIENT, TRUE, "rename" },
 	{ 0x6d, ANSWER, WP_FROM_SERVER, FALSE, NULL },
@@ -104,6 +105,7 @@ typedef struct {
 
 static const char start_tls[] = "1.3.6.1.4.1.1466.20037";
 static const char persistent_search[] = "2.16.840.1.113730.3.4.3";
+static const char sync_request[] = "1.3.6.1.4.1.4203.1.9.1.1"; /* RFC 4533 2.2 */
 
 #define NOTE_STARTTLS 1
 
@@ -286,6 +288,10 @@ describe_request(WpDecodeContext *context, const Head *head, WpMessage *message)
 		add(&label, " ", name.length ? 1 : 0);
 		add_name(&label, (const char *)name.data, name.length);
 	}
+	if (tag == OP_DELETE && body.length) { /* is nothing but the name */
+		add(&label, " ", 1);
+		add_name(&label, (const char *)body.data, body.length);
+	}
 	if (tag == OP_EXTENDED)
 		describe_extended(&label, body, message);
 	if (tag == OP_SEARCH)
@@ -368,14 +374,33 @@ describe_answer(State *state, WpDecodeContext *context, const Head *head, WpUnit
 	unit->emits = message;
 }
 
+/* TRUE where TEXT is in IN; what stands behind it. */
 static gboolean
-has_text(WpBytes in, const char *text)
+has_text(WpBytes in, const char *text, WpBytes *out_behind)
 {
 	gsize n = strlen(text);
 	for (gsize i = 0; i + n <= in.length; i++)
-		if (memcmp(in.data + i, text, n) == 0)
+		if (memcmp(in.data + i, text, n) == 0) {
+			*out_behind = wp_bytes(in.data + i + n, in.length - i - n);
 			return TRUE;
+		}
 	return FALSE;
+}
+
+/* A search that goes on for what changes later: by either control. Sync has a mode: refreshAndPersist. */
+static gboolean
+waits_for_changes(WpBytes in)
+{
+	enum {
+		CONTROL_MAX = 16 /* criticality, heads, mode */
+	};
+	WpBytes behind;
+	if (has_text(in, persistent_search, &behind))
+		return TRUE;
+	if (!has_text(in, sync_request, &behind))
+		return FALSE;
+	behind.length = MIN(behind.length, CONTROL_MAX);
+	return has_text(behind, "\x0a\x01\x03", &behind);
 }
 
 static WpDecodeStatus
@@ -400,7 +425,7 @@ ldap_decode(void *data, WpDecodeContext *context, WpDirection direction, WpBytes
 	}
 	WpMessage *message = &state->message[direction];
 	describe_request(context, &head, message);
-	if (head.operation->tag == OP_SEARCH && has_text(seen, persistent_search))
+	if (head.operation->tag == OP_SEARCH && waits_for_changes(seen))
 		message->marks |= WP_MARK_WAIT;
 	unit->opens = unit->extends = unit->emits = message;
 	return WP_DECODE_OK;

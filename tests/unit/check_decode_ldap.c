@@ -15,6 +15,14 @@
 	"b:10 b:1 b:2 b:10 b:1 b:0 b:2 b:1 b:0 b:2 b:1 b:0 b:1 b:1 b:0 " filter "b:0x30 b:0 " END
 #define ENTRY(id) MESSAGE(id, "0x64") TEXT("uid=ann,dc=x") "b:0x30 b:0 " END
 
+#define SYNC(id, mode)                                                                             \
+	"b:0x30 (a b:2 b:1 b:" id " b:0x63 (a " TEXT(                                              \
+		"dc=x") "b:10 b:1 b:2 b:10 b:1 b:0 b:2 b:1 b:0 b:2 b:1 b:0 b:1 b:1 b:0 "           \
+			"b:0x87 (a 'cn' ) b:0x30 b:0 ) b:0xa0 (a b:0x30 (a " TEXT(                 \
+				"1.3.6.1.4.1.4203.1.9.1.1") "b:1 b:1 b:0xff b:4 (a b:0x30 (a "     \
+							    "b:10 "                                \
+							    "b:1 b:" mode " ) ) ) ) ) "
+
 static const WpByteRow rows[] = {
 	{ "bind, then searches whose entries come in turns",
 	  { "C " MESSAGE("1",
@@ -44,8 +52,8 @@ static const WpByteRow rows[] = {
 	  "C2 [3,3] ldap 15 compare cn={}\n"
 	  "R2 [4,4] ldap 14 compare cn={} ok\n"
 	  "M3 [5,5] ldap 8 abandon unknown\n"
-	  "C4 [5,5] ldap 11 delete\n"
-	  "R4 [6,6] ldap 14 delete timeout\n"
+	  "C4 [5,5] ldap 11 delete cn={}\n"
+	  "R4 [6,6] ldap 14 delete cn={} timeout\n"
 	  "m5 [7,7] ldap 14 notice error\n" },
 	{ "TLS follows",
 	  { "C " MESSAGE("1", "0x77") "b:0x80 (a '1.3.6.1.4.1.1466.20037' ) " END,
@@ -59,6 +67,12 @@ static const WpByteRow rows[] = {
 			  "b:1 b:1 b:0 b:0x87 (a 'cn' ) b:0x30 b:0 ) b:0xa0 (a b:0x30 (a " TEXT(
 				  "2.16.840.1.113730.3.4.3") ") ) ) " },
 	  "C1 [1,1] ldap 63 search dc=x (cn) wait\n"
+	  "calls-open 1\n" },
+	{ "a search that synchronises, once and for what changes later",
+	  { "C " SYNC("2", "1"), "S " MESSAGE("2", "0x65") RESULT("0"), "C " SYNC("3", "3") },
+	  "C1 [1,1] ldap 74 search dc=x (cn)\n"
+	  "R1 [2,2] ldap 14 search dc=x (cn) ok\n"
+	  "C2 [3,3] ldap 74 search dc=x (cn) wait\n"
 	  "calls-open 1\n" },
 	{ "in mid-stream",
 	  { "mid", "S " ENTRY("7"), "S " MESSAGE("7", "0x65") RESULT("0"),
