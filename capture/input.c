@@ -39,6 +39,9 @@
 /* Smaller files are decompressed sooner than a thread is begun and ended. */
 #define AHEAD_MIN_BYTES (1024 * 1024)
 
+/* A file of which less is wanted is only looked at. */
+#define AHEAD_AFTER_BYTES (256 * 1024)
+
 typedef enum {
 	STEP_ON,  /* go on */
 	STEP_END, /* nothing readable follows */
@@ -62,8 +65,10 @@ struct WpInput {
 	guint64 size; /* of the file; 0 = unknown */
 	guint8 *data;
 	gsize at, end, allocated;
-	gboolean at_end; /* nothing will be added to data */
-	WpAhead *ahead;  /* or NULL */
+	gboolean at_end;    /* nothing will be added to data */
+	guint64 n_decoded;  /* bytes */
+	gboolean has_asked; /* for a thread */
+	WpAhead *ahead;     /* or NULL */
 
 	/* codec */
 	atomic_ullong n_read; /* of the file; asked for by any thread */
@@ -321,6 +326,11 @@ decode(gpointer data, guint8 *out, gsize room, GError **error)
 static gboolean
 fill_decoded(WpInput *input, GError **error)
 {
+	if (input->size >= AHEAD_MIN_BYTES && input->n_decoded >= AHEAD_AFTER_BYTES &&
+	    !input->has_asked) {
+		input->has_asked = TRUE;
+		input->ahead = wp_ahead_new(decode, input);
+	}
 	guint8 *out = input->data + input->end;
 	gsize room = input->allocated - input->end;
 	gssize n = input->ahead ? wp_ahead_take(input->ahead, out, room, error)
@@ -328,6 +338,7 @@ fill_decoded(WpInput *input, GError **error)
 	if (n < 0)
 		return FALSE;
 	input->end += (gsize)n;
+	input->n_decoded += (gsize)n;
 	input->at_end = n == 0;
 	return TRUE;
 }
@@ -351,8 +362,6 @@ detect_codec(WpInput *input, GError **error)
 	input->end = input->allocated = 0;
 	input->at_end = FALSE;
 	input->codec->start(input);
-	if (input->size >= AHEAD_MIN_BYTES)
-		input->ahead = wp_ahead_new(decode, input);
 	return TRUE;
 }
 
