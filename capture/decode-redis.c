@@ -654,7 +654,7 @@ is_sure_request(WpBytes in)
 	return memcmp(request.args[0].text, request.command->name, request.args[0].length) == 0;
 }
 
-/* A whole bulk string, or an aggregate's header and more, that is no command. */
+/* A whole bulk string, or an aggregate's header and more, that is no command, nor the beginning of one. */
 static gboolean
 is_telling_reply(WpBytes in)
 {
@@ -665,7 +665,7 @@ is_telling_reply(WpBytes in)
 		return element.length <= in.length;
 	WpBytes nested = wp_bytes(in.data + element.line, in.length - element.line);
 	return strchr("*%~>", element.type) && element.number > 0 &&
-	       begins_reply(nested) == WP_DECODE_OK && begins_request(in) != WP_DECODE_OK;
+	       begins_reply(nested) == WP_DECODE_OK && begins_request(in) == WP_DECODE_BAD;
 }
 
 /* Which side is which is known, so an array of the client is a command. */

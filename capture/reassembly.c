@@ -632,12 +632,13 @@ add_reset(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpSegment 
 	add_piece(env, flow, side, &piece);
 }
 
-/* TRUE where the first segment of a direction is a keep-alive with its byte of rubbish. */
+/* TRUE where the first segment of a direction is a keep-alive with its byte of rubbish, a zero. */
 static gboolean
 is_probe(const WpReassembly *flow, const WpHalf *half, const WpSegment *segment)
 {
-	return flow->is_settling && !half->first && segment->length == 1 &&
-	       !(segment->flags & (WP_TCP_PSH | WP_TCP_FIN | WP_TCP_SYN));
+	guint8 flags = segment->flags & (WP_TCP_PSH | WP_TCP_FIN | WP_TCP_SYN);
+	return flow->is_settling && !half->first && segment->length == 1 && !flags &&
+	       !(segment->captured && *segment->payload);
 }
 
 static void
@@ -647,7 +648,6 @@ add_payload(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpSegmen
 	WpHalf *half = &flow->half[side];
 	const WpHalf *other = &flow->half[!side];
 	guint32 first = segment->seq + !!(segment->flags & WP_TCP_SYN);
-
 	if (is_probe(flow, half, segment))
 		return;
 	if (!half->is_known) {

@@ -12,10 +12,9 @@
 #include "capture/proxy-header.h"
 #include "capture/stream-private.h"
 
-#define MAX_HELD        48  /* packets */
-#define MAX_HELD_JOINED 256 /* ... before the first change of direction in mid-stream */
-#define MAX_TURNS       12  /* changes of direction before the generic decoder takes the flow */
-#define MAX_HELD_UDP    4
+#define MAX_HELD     1024 /* packets; they may hold a byte each */
+#define MAX_TURNS    12   /* changes of direction before the generic decoder takes the flow */
+#define MAX_HELD_UDP 4
 
 void
 wp_stream_free_held(WpStream *stream)
@@ -276,7 +275,7 @@ is_enough(const WpStream *stream, WpDirection from)
 		       stream->n_turns > MAX_TURNS ||
 		       held_length(stream, from) >= WP_STREAM_UNDECIDED_MAX;
 	if (stream->n_turns == 1)
-		return stream->n_held >= MAX_HELD_JOINED ||
+		return stream->n_held >= MAX_HELD ||
 		       held_length(stream, from) >= WP_STREAM_JOINED_MAX;
 	return stream->n_held - stream->n_joined >= MAX_HELD || stream->n_turns > MAX_TURNS ||
 	       held_length(stream, from) - stream->turn_at[from] >= WP_STREAM_UNDECIDED_MAX;

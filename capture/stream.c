@@ -11,9 +11,9 @@
 
 /*
  * Where the last bytes of a message were not seen, but acknowledged so soon after the last one that was,
- * that one's time is taken for the end.
+ * that one's time is taken for the end. More would be a time that was not measured.
  */
-#define END_TOLERANCE G_GINT64_CONSTANT(1000000) /* ns */
+#define END_TOLERANCE G_GINT64_CONSTANT(1000) /* ns */
 
 WpStream *
 wp_stream_new(const WpStreamShared *shared, const WpStreamInfo *info)

@@ -9,7 +9,7 @@
 struct WpPcapBuild {
 	WpPcapBuildOptions options;
 	GByteArray *bytes;
-	GArray *links; /* guint32: link type of each pcapng interface */
+	GArray *interfaces; /* WpPcapBuildOptions: of each interface of the pcapng section */
 };
 
 static void
@@ -104,26 +104,39 @@ put_section(WpPcapBuild *build)
 	put_block(build, 0x0a0d0d0a, end_body(build, file));
 }
 
-/* The interface of the options' link type, described where it is new. */
+static gboolean
+is_same_interface(const WpPcapBuildOptions *a, const WpPcapBuildOptions *b)
+{
+	return a->link == b->link && a->is_raw_link == b->is_raw_link && a->snap == b->snap &&
+	       a->resolution == b->resolution && a->offset == b->offset &&
+	       a->interface == b->interface;
+}
+
+/* The interface that the options describe, described to the file where it is new. */
 static guint
 find_interface(WpPcapBuild *build)
 {
-	guint32 link = link_of(build);
-	for (guint i = 0; i < build->links->len; i++)
-		if (g_array_index(build->links, guint32, i) == link)
+	for (guint i = 0; i < build->interfaces->len; i++)
+		if (is_same_interface(&g_array_index(build->interfaces, WpPcapBuildOptions, i),
+				      &build->options))
 			return i;
-	g_array_append_val(build->links, link);
+	g_array_append_val(build->interfaces, build->options);
 	GByteArray *file = begin_body(build);
-	put(build, link, 2);
+	put(build, link_of(build), 2);
 	put(build, 0, 2);
-	put(build, 0, 4);
+	put(build, build->options.snap, 4);
 	put(build, 9, 2);
 	put(build, 1, 2);
 	put(build, resolution_of(build), 1);
 	put(build, 0, 3);
+	if (build->options.offset) {
+		put(build, 14, 2);
+		put(build, 8, 2);
+		put(build, (guint64)build->options.offset, 8);
+	}
 	put(build, 0, 4);
 	put_block(build, 1, end_body(build, file));
-	return build->links->len - 1;
+	return build->interfaces->len - 1;
 }
 
 WpPcapBuild *
@@ -133,7 +146,7 @@ wp_pcap_build_new(const WpPcapBuildOptions *options)
 	if (options)
 		build->options = *options;
 	build->bytes = g_byte_array_new();
-	build->links = g_array_new(FALSE, FALSE, sizeof(guint32));
+	build->interfaces = g_array_new(FALSE, FALSE, sizeof(WpPcapBuildOptions));
 	if (build->options.pcapng)
 		put_section(build);
 	else
@@ -147,7 +160,7 @@ wp_pcap_build_free(WpPcapBuild *build)
 	if (!build)
 		return;
 	g_byte_array_unref(build->bytes);
-	g_array_unref(build->links);
+	g_array_unref(build->interfaces);
 	g_free(build);
 }
 
@@ -159,7 +172,23 @@ wp_pcap_build_set(WpPcapBuild *build, const WpPcapBuildOptions *options)
 	build->options.pcapng = old.pcapng;
 	build->options.big_endian = old.big_endian;
 	build->options.micro = old.micro;
-	build->options.resolution = old.resolution;
+}
+
+void
+wp_pcap_build_section(WpPcapBuild *build, gboolean is_other_order)
+{
+	if (is_other_order)
+		build->options.big_endian = !build->options.big_endian;
+	g_array_set_size(build->interfaces, 0);
+	put_section(build);
+}
+
+void
+wp_pcap_build_block(WpPcapBuild *build, guint32 type, const void *body, gsize length)
+{
+	GByteArray *bytes = g_byte_array_new();
+	g_byte_array_append(bytes, body, (guint)length);
+	put_block(build, type, bytes);
 }
 
 /* TIME_NS in units of if_tsresol. */
@@ -167,7 +196,7 @@ static guint64
 ticks_of(const WpPcapBuild *build, gint64 time_ns)
 {
 	guint8 resolution = resolution_of(build);
-	unsigned __int128 ticks = (unsigned __int128)time_ns;
+	unsigned __int128 ticks = (unsigned __int128)(time_ns - build->options.offset * 1000000000);
 	if (resolution & 0x80)
 		return (guint64)((ticks << (resolution & 0x7f)) / 1000000000);
 	for (guint i = resolution; i < 9; i++)
@@ -187,13 +216,15 @@ wp_pcap_build_frame(WpPcapBuild *build, gint64 time_ns, const guint8 *data, guin
 		guint interface = find_interface(build);
 		guint64 ticks = ticks_of(build, time_ns);
 		GByteArray *file = begin_body(build);
-		put(build, interface, 4);
+		put(build, interface, build->options.old_packets ? 2 : 4);
+		if (build->options.old_packets)
+			put(build, 0xffff, 2); /* drops are not known */
 		put(build, ticks >> 32, 4);
 		put(build, ticks & G_MAXUINT32, 4);
 		put(build, captured, 4);
 		put(build, length, 4);
 		g_byte_array_append(build->bytes, data, captured);
-		put_block(build, 6, end_body(build, file));
+		put_block(build, build->options.old_packets ? 2 : 6, end_body(build, file));
 		return;
 	}
 	gint64 fraction = time_ns % 1000000000;
@@ -392,6 +423,16 @@ wp_pcap_build_packet(WpPcapBuild *build, const WpBuildPacket *packet)
 	wp_pcap_build_ip(build, packet->time_ns, ip->data, ip->len);
 }
 
+/* An identification for IPv6, of which each packet has its own. */
+static guint32
+identify(const GByteArray *packet)
+{
+	guint32 hash = 5381;
+	for (guint i = 0; i < packet->len; i++)
+		hash = hash * 33 + packet->data[i];
+	return hash | 1;
+}
+
 static GByteArray *
 make_fragment(const GByteArray *packet, guint header, guint at, guint size)
 {
@@ -405,7 +446,7 @@ make_fragment(const GByteArray *packet, guint header, guint at, guint size)
 		put_be(fragment, packet->data[6], 1);
 		put_be(fragment, 0, 1);
 		put_be(fragment, at | more, 2);
-		put_be(fragment, 0x12345678, 4);
+		put_be(fragment, identify(packet), 4);
 		fragment->data[6] = 44;
 		set_be16(fragment, 4, (guint16)(n + 8));
 	} else {

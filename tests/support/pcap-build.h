@@ -37,6 +37,9 @@ typedef struct {
 	gboolean big_endian;
 	gboolean micro;       /* microseconds, else nanoseconds */
 	guint8 resolution;    /* pcapng: if_tsresol as in the file; 0 = as MICRO says */
+	gint64 offset;        /* pcapng: if_tsoffset, seconds */
+	guint interface;      /* pcapng: which of several that are otherwise alike */
+	gboolean old_packets; /* pcapng: packets in blocks as they were before 2009 */
 	gboolean is_raw_link; /* LINK counts though it is 0 (NULL) */
 	guint32 link;         /* 0 = Ethernet */
 	guint n_vlans;        /* tags of each frame */
@@ -50,8 +53,17 @@ typedef struct WpPcapBuild WpPcapBuild;
 WpPcapBuild *wp_pcap_build_new(const WpPcapBuildOptions *options);
 void wp_pcap_build_free(WpPcapBuild *build);
 
-/* What stands around the packets that follow; PCAPNG, BIG_ENDIAN and clock of the file stay. */
+/*
+ * What stands around the packets that follow. Form, byte order and MICRO of the file stay; pcapng describes
+ * another interface where link, snap length, clock or interface are others.
+ */
 void wp_pcap_build_set(WpPcapBuild *build, const WpPcapBuildOptions *options);
+
+/* pcapng: a new section, from now on in the other byte order where IS_OTHER_ORDER. */
+void wp_pcap_build_section(WpPcapBuild *build, gboolean is_other_order);
+
+/* pcapng: a block of TYPE with BODY as it is, which is padded. */
+void wp_pcap_build_block(WpPcapBuild *build, guint32 type, const void *body, gsize length);
 
 /* A frame as it is; LENGTH on the wire. */
 void wp_pcap_build_frame(WpPcapBuild *build, gint64 time_ns, const guint8 *data, guint32 captured,

@@ -103,7 +103,7 @@ wp_test_segment(WpTestSender *sender, const char *text, WpSegment *out_segment, 
 		} else if (strcmp(*word, "udp") == 0) {
 			segment.is_udp = TRUE;
 		} else if (strcmp(*word, "other") == 0) {
-			memset(sender->payload, '!', segment.length);
+			memset(sender->payload, 0, segment.length);
 		} else {
 			ck_assert_ptr_nonnull(word[1]);
 			set_number(sender, &segment, side, word[0],
