@@ -12,6 +12,7 @@
 #include "capture/loss.h"
 #include "capture/order.h"
 #include "capture/packet.h"
+#include "capture/rmi-names.h"
 #include "capture/source.h"
 #include "capture/stream.h"
 #include "capture/tokens.h"
@@ -31,7 +32,8 @@ typedef struct {
 	WpOrder *order;
 	WpLoss *loss;
 	WpFlows *flows;
-	WpKeylog *keylog; /* or NULL */
+	WpKeylog *keylog;      /* or NULL */
+	WpRmiNames *rmi_names; /* or NULL */
 	WpStreamShared shared;
 	gboolean has_key;
 	gint64 first_ns; /* of the packets taken */
@@ -104,6 +106,13 @@ read_keylog(Run *run, const char *path, GError **error)
 }
 
 static gboolean
+read_rmi_names(Run *run, const char *path, GError **error)
+{
+	run->shared.rmi_names = run->rmi_names = wp_rmi_names_new();
+	return wp_rmi_names_add_file(run->rmi_names, path, error);
+}
+
+static gboolean
 run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptions *options,
 	 WpNodes *nodes, WpRecordSink *sink, GError **error)
 {
@@ -115,6 +124,8 @@ run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptio
 	if (options->filter && !(run->filter = wp_filter_new(options->filter, error)))
 		return FALSE;
 	if (options->keylog && !read_keylog(run, options->keylog, error))
+		return FALSE;
+	if (options->rmi_interfaces && !read_rmi_names(run, options->rmi_interfaces, error))
 		return FALSE;
 	run->source = wp_source_open_all(paths, n_paths, options->standard_input, error);
 	if (!run->source)
@@ -147,6 +158,7 @@ run_clear(Run *run)
 	wp_source_free(run->source);
 	wp_filter_free(run->filter);
 	wp_keylog_free(run->keylog);
+	wp_rmi_names_free(run->rmi_names);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)

@@ -13,13 +13,14 @@
 #include "capture/sink.h"
 
 typedef struct {
-	const char *filter;    /* BPF expression or NULL */
-	gint64 from_ns;        /* only packets at or after; WP_NO_TIME = all */
-	gint64 to_ns;          /* only packets before; WP_NO_TIME = all */
-	const char *token_key; /* NULL = derived from the first packet */
-	const char *decode_as; /* "PORT=PROTOCOL" or NULL */
-	const char *keylog;    /* file with secrets of TLS, or NULL; see keylog.h */
-	guint32 max_flows;     /* 0 = default */
+	const char *filter;         /* BPF expression or NULL */
+	gint64 from_ns;             /* only packets at or after; WP_NO_TIME = all */
+	gint64 to_ns;               /* only packets before; WP_NO_TIME = all */
+	const char *token_key;      /* NULL = derived from the first packet */
+	const char *decode_as;      /* "PORT=PROTOCOL" or NULL */
+	const char *keylog;         /* file with secrets of TLS, or NULL; see keylog.h */
+	const char *rmi_interfaces; /* file with names of methods, or NULL; see rmi-names.h */
+	guint32 max_flows;          /* 0 = default */
 	gboolean (*progress)(guint64 read, guint64 size, guint64 packets,
 			     gpointer data); /* FALSE stops */
 	gpointer progress_data;

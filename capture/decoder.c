@@ -38,6 +38,7 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_websocket,
 	&wp_decoder_smtp,
 	&wp_decoder_sip,
+	&wp_decoder_rmi,
 	NULL,
 };
 /* clang-format on */

@@ -195,6 +195,9 @@ void wp_decode_inner_begin(WpDecodeContext *context, const WpDecoder *decoder, g
 void wp_decode_inner(WpDecodeContext *context, WpDirection direction, WpBytes data, gsize lead,
 		     gsize unit);
 
+/* The name of the method with that hash that the user gave (rmi-names.h); NULL where there is none. */
+const char *wp_decode_rmi_name(const WpDecodeContext *context, guint64 hash);
+
 /* The secrets that may be used; NULL where there are none. */
 const struct WpKeylog *wp_decode_keylog(const WpDecodeContext *context);
 

@@ -20,6 +20,7 @@ extern const WpDecoder wp_decoder_nats;
 extern const WpDecoder wp_decoder_pgsql;
 extern const WpDecoder wp_decoder_quic; /* decode-opaque.c */
 extern const WpDecoder wp_decoder_redis;
+extern const WpDecoder wp_decoder_rmi;
 extern const WpDecoder wp_decoder_rpc;
 extern const WpDecoder wp_decoder_sip;
 extern const WpDecoder wp_decoder_smtp;

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "capture/rmi-names.h"
 #include "capture/stream-private.h"
 #include "capture/tokens.h"
 
@@ -397,6 +398,12 @@ guint16
 wp_decode_server_port(const WpDecodeContext *context)
 {
 	return endpoint_of(context->stream, WP_FROM_SERVER)->port;
+}
+
+const char *
+wp_decode_rmi_name(const WpDecodeContext *context, guint64 hash)
+{
+	return wp_rmi_names_find(context->stream->shared->rmi_names, hash);
 }
 
 gint64

@@ -40,8 +40,9 @@ typedef struct {
 	guint64 token_key;       /* for token hashes */
 	const WpDecoder *forced; /* --decode-as: used where its port matches; NULL = none */
 	guint16 forced_port;
-	const struct WpKeylog *keylog; /* secrets of TLS connections; may grow; NULL = none */
-	guint32 max_pending;           /* calls without a return kept per flow; 0 = default */
+	const struct WpRmiNames *rmi_names; /* names of methods; NULL = none */
+	const struct WpKeylog *keylog;      /* secrets of TLS connections; may grow; NULL = none */
+	guint32 max_pending;                /* calls without a return kept per flow; 0 = default */
 } WpStreamShared;
 
 typedef struct {

@@ -86,6 +86,11 @@ static const WpOption reading_table[] = {
 	  AT(keylog),
 	  .argument = "FILE",
 	  .help = "secrets with which TLS is read, as SSLKEYLOGFILE has them" },
+	{ .name = "rmi-interfaces",
+	  .kind = WP_OPT_TEXT,
+	  AT(rmi_interfaces),
+	  .argument = "FILE",
+	  .help = "names of Java RMI methods, as javap -s prints them" },
 	{ .name = "token-key",
 	  .kind = WP_OPT_TEXT,
 	  AT(token_key),
@@ -489,6 +494,7 @@ read_captures(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 	options.token_key = load->options->token_key;
 	options.decode_as = load->options->decode_as;
 	options.keylog = load->options->keylog;
+	options.rmi_interfaces = load->options->rmi_interfaces;
 	options.max_flows = (guint32)load->options->max_flows;
 	options.progress = on_progress;
 	options.progress_data = load;

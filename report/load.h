@@ -22,6 +22,7 @@ typedef struct {
 	const char *filter;
 	const char *decode_as;
 	const char *keylog;
+	const char *rmi_interfaces;
 	const char *token_key;
 	gint64 max_flows; /* 0 = default */
 	gboolean is_strict;
