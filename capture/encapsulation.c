@@ -300,16 +300,17 @@ skip_routes(WpLayer *layer)
 
 /* ERSPAN type II (version 1) is 8 bytes, III (version 2) 12, and 8 more where its last bit says so. */
 static WpLayerVerdict
-read_erspan(WpLayer *layer, gboolean is_third, int *out_type)
+read_erspan(WpLayer *layer, int *out_type)
 {
+	guint version = layer->captured > 0 ? layer->data[0] >> 4 : 1;
+	gboolean is_third = version == 2;
 	guint32 size = is_third ? 12 : 8;
 
+	*out_type = WP_ETHERTYPE_NONE;
+	if (version != 1 && version != 2)
+		return WP_LAYER_FINE;
 	if (layer->captured < size)
 		return wp_layer_too_short(layer, size);
-	if (layer->data[0] >> 4 != (is_third ? 2 : 1)) {
-		*out_type = WP_ETHERTYPE_NONE;
-		return WP_LAYER_FINE;
-	}
 	guint16 last = wp_layer_be16(layer->data + 10 * is_third);
 	gboolean holds_ip = is_third && (last >> 10 & 0x1f) == 2;
 	if (is_third && (last & 1))
@@ -321,6 +322,15 @@ read_erspan(WpLayer *layer, gboolean is_third, int *out_type)
 	*out_type = holds_ip ? WP_ETHERTYPE_ANY_IP : WP_ETHERTYPE_BRIDGED;
 	wp_layer_take(layer, size);
 	return WP_LAYER_FINE;
+}
+
+/* Type I has none; some leave the sequence number out that tells II from I. */
+static gboolean
+has_erspan_header(const WpLayer *layer, guint16 flags, guint16 protocol)
+{
+	if (protocol != GRE_ERSPAN_2 || (flags & GRE_SEQUENCE))
+		return protocol == GRE_ERSPAN_2 || protocol == GRE_ERSPAN_3;
+	return !is_frame_at(layer, 0) && is_frame_at(layer, 8);
 }
 
 /* Bytes of a GRE header with FLAGS, its routes left out. */
@@ -361,8 +371,8 @@ read_gre(WpLayer *layer, int *out_type)
 	WpLayerVerdict verdict = flags & GRE_ROUTING ? skip_routes(layer) : WP_LAYER_FINE;
 	if (verdict != WP_LAYER_FINE)
 		return verdict;
-	if (protocol == GRE_ERSPAN_3 || (protocol == GRE_ERSPAN_2 && (flags & GRE_SEQUENCE)))
-		return read_erspan(layer, protocol == GRE_ERSPAN_3, out_type);
+	if (has_erspan_header(layer, flags, protocol))
+		return read_erspan(layer, out_type);
 	*out_type = protocol == GRE_ERSPAN_2 ? WP_ETHERTYPE_BRIDGED : protocol;
 	return WP_LAYER_FINE;
 }
