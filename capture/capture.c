@@ -9,6 +9,7 @@
 #include "capture/filter.h"
 #include "capture/flow.h"
 #include "capture/keylog.h"
+#include "capture/lookahead.h"
 #include "capture/loss.h"
 #include "capture/order.h"
 #include "capture/packet.h"
@@ -26,7 +27,8 @@ typedef struct {
 	const WpCaptureOptions *options;
 	WpRecordSink *sink;
 	WpSource *source;
-	WpFilter *filter; /* or NULL */
+	WpLookahead *lookahead; /* reads SOURCE */
+	WpFilter *filter;       /* or NULL */
 	WpCounters *counters;
 	WpPackets *packets;
 	WpOrder *order;
@@ -132,6 +134,7 @@ run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptio
 		return FALSE;
 	wp_source_on_secrets(run->source, add_secrets, run);
 	wp_source_on_names(run->source, take_name, nodes);
+	run->lookahead = wp_lookahead_new(run->source);
 	run->counters = wp_counters_new();
 	run->packets = wp_packets_new(run->counters);
 	run->order = wp_order_new(sink, run->counters);
@@ -155,6 +158,7 @@ run_clear(Run *run)
 	wp_order_free(run->order);
 	wp_packets_free(run->packets);
 	wp_counters_free(run->counters);
+	wp_lookahead_free(run->lookahead);
 	wp_source_free(run->source);
 	wp_filter_free(run->filter);
 	wp_keylog_free(run->keylog);
@@ -258,15 +262,35 @@ typedef enum {
 	FAILED_OUTPUT
 } Ending;
 
+static void
+learn_frame(const WpFrame *frame, gpointer data)
+{
+	WpSegment segment;
+	wp_packets_decode(data, frame, &segment);
+}
+
+/* Whether packets are delivered twice shows in some of the first, and concerns all. */
+static void
+learn_of_copies(Run *run)
+{
+	g_autoptr(WpCounters) counters = wp_counters_new();
+	g_autoptr(WpPackets) packets = wp_packets_new(counters);
+
+	wp_lookahead_peek(run->lookahead, learn_frame, packets);
+	wp_packets_expect(run->packets, packets);
+}
+
 static Ending
 read_packets(Run *run, GError **error)
 {
 	GError *own = NULL;
 	WpFrame frame;
 
+	learn_of_copies(run);
+
 	/* The end is asked about too: a signal may have been what ended it. */
 	for (;;) {
-		switch (wp_source_next(run->source, &frame, error)) {
+		switch (wp_lookahead_next(run->lookahead, &frame, error)) {
 		case WP_SOURCE_FRAME:
 			break;
 		case WP_SOURCE_CUT:

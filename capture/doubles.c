@@ -45,7 +45,7 @@ typedef struct {
 	guint64 key; /* 0 = free */
 	guint64 way;
 	gint64 time_ns;  /* of the latest original */
-	guint16 n_seen;  /* this way, in all */
+	guint16 n_seen;  /* this way, since nothing of it came for a while */
 	guint16 n_since; /* this way, since and with the latest original */
 } Entry;
 
@@ -76,6 +76,13 @@ void
 wp_doubles_free(WpDoubles *doubles)
 {
 	g_free(doubles);
+}
+
+void
+wp_doubles_expect(WpDoubles *doubles, const WpDoubles *learned)
+{
+	doubles->strong = learned->strong;
+	doubles->weak = learned->weak;
 }
 
 static inline guint64
@@ -187,8 +194,13 @@ check_same_way(WpDoubles *doubles, Entry *entry, const WpDoublesPacket *packet)
 	entry->n_seen = MIN(entry->n_seen + 1, G_MAXUINT16);
 	entry->n_since = MIN(entry->n_since + 1, G_MAXUINT16);
 	gboolean is_copy = !packet->is_weak || are_copies_usual(doubles, lag_ns, entry->n_since);
-	if (!packet->is_weak || lag_ns <= WEAK_LAG_NS)
+	if (!packet->is_weak || lag_ns <= WEAK_LAG_NS) {
 		count_copy(evidence, entry->n_seen, lag_ns);
+	} else if (!is_copy) {
+		/* Said again, as lines of logs are: a new content, which may have its own copy. */
+		entry->n_seen = 1;
+		count_content(evidence);
+	}
 	if (!is_copy) {
 		entry->time_ns = packet->time_ns;
 		entry->n_since = 1;

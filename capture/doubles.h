@@ -34,6 +34,9 @@ typedef struct WpDoubles WpDoubles;
 WpDoubles *wp_doubles_new(void);
 void wp_doubles_free(WpDoubles *doubles);
 
+/* DOUBLES, which is new, expects copies as LEARNED has seen them: of the first packets of the same capture. */
+void wp_doubles_expect(WpDoubles *doubles, const WpDoubles *learned);
+
 /* TRUE where PACKET is a copy of one before. */
 gboolean wp_doubles_check(WpDoubles *doubles, const WpDoublesPacket *packet);
 

@@ -59,6 +59,12 @@ wp_packets_free(WpPackets *packets)
 	g_free(packets);
 }
 
+void
+wp_packets_expect(WpPackets *packets, const WpPackets *learned)
+{
+	wp_doubles_expect(packets->doubles, learned->doubles);
+}
+
 /* --- copies --- */
 
 static guint64

@@ -48,6 +48,9 @@ typedef struct WpPackets WpPackets;
 WpPackets *wp_packets_new(WpCounters *counters);
 void wp_packets_free(WpPackets *packets);
 
+/* PACKETS, which is new, expects copies as LEARNED has seen them, which decoded the first packets before. */
+void wp_packets_expect(WpPackets *packets, const WpPackets *learned);
+
 /* OUT_SEGMENT is valid until the next call and as long as FRAME's data. */
 WpPacketResult wp_packets_decode(WpPackets *packets, const WpFrame *frame, WpSegment *out_segment);
 

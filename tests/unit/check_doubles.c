@@ -104,6 +104,35 @@ START_TEST(weak_alone)
 }
 END_TEST
 
+/* Lines of a log that say the same every 5 ms, each with its copy, do not hide that the mirror doubles. */
+START_TEST(weak_lines)
+{
+	g_autoptr(WpDoubles) doubles = wp_doubles_new();
+	guint n_missed = 0;
+	for (guint64 i = 0; i < 1000; i++) {
+		gint64 now = (gint64)i * 5 * MS;
+		ck_assert(!check(doubles, i / 100, 0, now, TRUE));
+		n_missed += !check(doubles, i / 100, 0, now + 3 * US, TRUE);
+	}
+	ck_assert_uint_le(n_missed, 8);
+}
+END_TEST
+
+/* What the first packets showed is known for the first of them. */
+START_TEST(expected)
+{
+	g_autoptr(WpDoubles) learned = wp_doubles_new();
+	g_autoptr(WpDoubles) doubles = wp_doubles_new();
+	for (guint64 i = 0; i < 20; i++) {
+		check(learned, i, 0, (gint64)i * MS, TRUE);
+		check(learned, i, 0, (gint64)i * MS + 3 * US, TRUE);
+	}
+	wp_doubles_expect(doubles, learned);
+	ck_assert(!check(doubles, 0, 0, 0, TRUE));
+	ck_assert(check(doubles, 0, 0, 3 * US, TRUE));
+}
+END_TEST
+
 /* A program that sends the same again and again is no mirror. */
 START_TEST(program_that_repeats)
 {
@@ -151,4 +180,4 @@ START_TEST(hash_of_bytes)
 END_TEST
 
 WP_SUITE("doubles", strong, weak_in_clean_capture, weak_learns_from_strong, some_doubled,
-	 weak_alone, program_that_repeats, many_between, hash_of_bytes)
+	 weak_alone, weak_lines, expected, program_that_repeats, many_between, hash_of_bytes)

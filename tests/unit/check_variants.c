@@ -124,15 +124,35 @@ make_dns(void)
 	return packets_of(build);
 }
 
+/* Questions and answers of no known protocol, and lines that nobody answers, some of them twice. */
+static GPtrArray *
+make_udp(void)
+{
+	g_autoptr(WpPcapBuild) build = wp_pcap_build_new(NULL);
+	for (guint i = 0; i < 60; i++) {
+		g_autofree char *question = g_strdup_printf("?%u %u", i, i * 7919);
+		g_autofree char *answer = g_strdup_printf("!%u %u", i, i * 104729);
+		g_autofree char *line = g_strdup_printf("<13>host app[%u]: done", i / 20);
+		gint64 now = T0 + i * 5 * MS;
+		put_datagram(build, now, "10.0.0.1:50000", "10.0.0.7:7777", (guint16)(i + 1),
+			     (const guint8 *)question, strlen(question));
+		put_datagram(build, now + MS, "10.0.0.7:7777", "10.0.0.1:50000", (guint16)(i + 900),
+			     (const guint8 *)answer, strlen(answer));
+		put_datagram(build, now + 3 * MS, "10.0.0.7:40000", "10.0.0.9:9999",
+			     (guint16)(i + 1900), (const guint8 *)line, strlen(line));
+	}
+	return packets_of(build);
+}
+
 static const struct {
 	const char *name;
 	GPtrArray *(*make)(void);
-	guint n_records; /* at least */
+	guint n_records;        /* at least */
+	gboolean misses_no_one; /* by turns, without numbers: what is lost leaves no trace */
 } captures[] = {
-	{ "shop", make_shop, 150 },
-	{ "grpc", make_grpc, 50 },
-	{ "http", make_http, 30 },
-	{ "dns", make_dns, 120 },
+	{ "shop", make_shop, 150, FALSE }, { "grpc", make_grpc, 50, FALSE },
+	{ "http", make_http, 30, FALSE },  { "dns", make_dns, 120, FALSE },
+	{ "udp", make_udp, 180, TRUE },
 };
 
 /* --- records as text --- */
@@ -346,6 +366,8 @@ check_variant(GString *failures, const WpVariant *variant, GPtrArray *const *pac
 	guint n_all = 0, n_left = 0;
 
 	for (gsize c = 0; c < G_N_ELEMENTS(captures); c++) {
+		if (variant->kind == WP_VARY_FEWER && captures[c].misses_no_one)
+			continue;
 		g_autofree char *what = g_strdup_printf("%s, %s", captures[c].name, variant->name);
 		g_autoptr(WpTrace) base = run_base(variant, packets[c]);
 		g_autoptr(WpTrace) trace = run_variant(variant, packets[c]);
