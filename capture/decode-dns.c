@@ -290,12 +290,14 @@ dns_probe(const WpProbe *probe)
 {
 	WpDnsMessage query, reply;
 	gboolean has_client = probe->client.length > 0, has_server = probe->server.length > 0;
+	gboolean is_cut = probe->is_udp && probe->is_cut;
 	gboolean is_multicast = probe->is_udp && (probe->server_port == PORT_MDNS ||
 						  probe->server_port == PORT_LLMNR);
 	WpDecodeStatus client =
-		begins(probe->client, probe->is_udp, is_multicast ? -1 : 0, TRUE, &query);
-	/* Beside a query an answer may be cut by the capture. */
-	WpDecodeStatus server = begins(probe->server, probe->is_udp, 1, !has_client, &reply);
+		begins(probe->client, probe->is_udp, is_multicast ? -1 : 0, !is_cut, &query);
+	/* Beside a query an answer may be cut by the capture; of a query, what stands behind the question. */
+	WpDecodeStatus server =
+		begins(probe->server, probe->is_udp, 1, !has_client && !is_cut, &reply);
 
 	if ((has_client && client == WP_DECODE_BAD) || (has_server && server == WP_DECODE_BAD))
 		return WP_PROBE_NO; /* in mid-stream as well: connections are short */

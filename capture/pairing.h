@@ -33,6 +33,7 @@ typedef struct {
 	guint32 label;
 	guint32 note;
 	guint32 protocol; /* of its record */
+	guint n_repeats;  /* times that it was sent again */
 	guint8 marks;
 	gboolean follows_hole; /* calls before it may be missing */
 	gboolean before_hole;  /* calls after it may be missing */

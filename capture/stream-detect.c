@@ -92,6 +92,15 @@ view(const WpStream *stream, WpDirection from, WpDirection client)
 	return wp_bytes(stream->held_bytes[from].data + start, length - start);
 }
 
+static gboolean
+is_datagram_cut(const WpStream *stream)
+{
+	for (guint i = 0; stream->info.is_udp && i < stream->n_held; i++)
+		if (stream->held[i].length < stream->held[i].wire_length)
+			return TRUE;
+	return FALSE;
+}
+
 static WpDetection
 detect_as(const WpStream *stream, WpDirection client, gboolean final)
 {
@@ -103,7 +112,7 @@ detect_as(const WpStream *stream, WpDirection client, gboolean final)
 		.server_port = ends[!client]->port,
 		.from_start = info->from_start,
 		.is_udp = info->is_udp,
-		.is_cut = stream->is_cut,
+		.is_cut = stream->is_cut || is_datagram_cut(stream),
 	};
 	return wp_decoder_detect(&probe, final);
 }

@@ -95,6 +95,7 @@ is_repeated(WpStream *stream, WpDirection from, const WpMessage *message)
 		return FALSE;
 	if (stream->info.is_udp && pairing->calls[found].label == message->label) {
 		wp_stream_count(stream, from, WP_COUNT_CALLS_REPEATED, 1);
+		pairing->calls[found].n_repeats++;
 		return TRUE;
 	}
 	wp_stream_count(stream, from, WP_COUNT_CALLS_UNANSWERED, 1);
@@ -154,6 +155,10 @@ answer_call(WpStream *stream, WpDirection from, guint index, const WpMessage *me
 		record.protocol = call->protocol;
 	record.n_tokens = 0;
 	wp_order_return(stream->shared->order, call->ref, &record);
+	if (call->n_repeats) {
+		stream->repeated_callid = call->callid;
+		stream->n_repeats = call->n_repeats;
+	}
 	wp_pairing_remove(pairing, index);
 	stream->n_returns[!from]++;
 }
@@ -165,6 +170,13 @@ emit_return(WpStream *stream, WpDirection from, const WpMessage *message)
 	guint before = 0;
 	int found = match(stream->decoder, pairing, message, &before);
 	gboolean may_wait = stream->info.is_udp && stream->decoder->by_callid && !stream->is_replay;
+	if (found == WP_PAIRING_ORPHAN && stream->n_repeats &&
+	    stream->repeated_callid ==
+		    message->callid) { /* the call sent again was answered, too */
+		stream->n_repeats--;
+		wp_stream_count(stream, from, WP_COUNT_RETURNS_REPEATED, 1);
+		return;
+	}
 	if (found == WP_PAIRING_ORPHAN && may_wait) {
 		stream->has_orphan = TRUE;
 		stream->orphan_callid = message->callid;

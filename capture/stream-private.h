@@ -113,7 +113,9 @@ struct WpStream {
 	gsize early_bytes;
 	gboolean has_orphan; /* the datagram at hand is a return without a call, of this id */
 	guint64 orphan_callid;
-	gboolean is_replay; /* it is one that had waited */
+	guint64 repeated_callid; /* of the latest call that was sent more than once */
+	guint n_repeats;         /* ... and may be answered so often again */
+	gboolean is_replay;      /* it is one that had waited */
 
 	WpInner *inner;           /* or NULL */
 	const WpDecoder *beneath; /* what was spoken before TLS, and goes on inside; or NULL */

@@ -263,6 +263,8 @@ START_TEST(detection)
 		ROW("", "\0\7" OK("\1") DB A ME ADDRESS, TRUE, WP_PROBE_LIKELY),
 		ROW("\0\x1d\0\7" ASK DB A, "", FALSE, WP_PROBE_LIKELY),
 		ROW("\0\x1d\0\7" ASK DB, "", FALSE, WP_PROBE_MORE),
+		ROW("\0\x1d\0\7\1", "", FALSE, WP_PROBE_MORE),
+		ROW("\0\x1d\0\7\1\0\0", "", FALSE, WP_PROBE_MORE),
 		ROW("GET / HTTP/1.1\r\n", "", FALSE, WP_PROBE_NO),
 		ROW("\0\5\0\7\1", "", FALSE, WP_PROBE_NO),
 #undef ROW
@@ -281,5 +283,36 @@ START_TEST(detection)
 }
 END_TEST
 
-WP_SUITE("decode-dns", pairs, ids_used_again, answer_without_question, names_of_addresses, labels,
-	 over_tcp, transfer, long_answer, refuses, limits, detection)
+/* A query is known by its question; what is cut off behind that does not matter. */
+START_TEST(cut_datagram)
+{
+	static const char query[] = "\0\7" ASK DB A "x";
+	for (int is_cut = 0; is_cut < 2; is_cut++) {
+		WpProbe probe = {
+			.client = wp_bytes((const guint8 *)query, sizeof query - 1),
+			.server_port = 9999,
+			.from_start = TRUE,
+			.is_udp = TRUE,
+			.is_cut = is_cut,
+		};
+		ck_assert_int_eq(wp_decoder_by_name("dns")->probe(&probe),
+				 is_cut ? WP_PROBE_LIKELY : WP_PROBE_NO);
+	}
+}
+END_TEST
+
+/* Each copy of a call that was sent again may be answered; only one more is an orphan. */
+START_TEST(answered_again)
+{
+	static const WpStep steps[] = {
+		WP_C("\0\7" ASK DB A),      WP_C("\0\7" ASK DB A),      WP_S("\0\7" OK("\0") DB A),
+		WP_S("\0\7" OK("\0") DB A), WP_S("\0\7" OK("\0") DB A),
+	};
+	g_autofree char *got = RUN(&udp, steps);
+	ck_assert_str_eq(got, "C1 [1,1] dns 29 A db.blog.lan\nR1 [3,3] dns 29 A db.blog.lan ok\n"
+			      "returns-orphan 1\nreturns-repeated 1\ncalls-repeated 1\n");
+}
+END_TEST
+
+WP_SUITE("decode-dns", cut_datagram, answered_again, pairs, ids_used_again, answer_without_question,
+	 names_of_addresses, labels, over_tcp, transfer, long_answer, refuses, limits, detection)
