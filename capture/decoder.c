@@ -39,6 +39,7 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_smtp,
 	&wp_decoder_sip,
 	&wp_decoder_rmi,
+	&wp_decoder_tds,
 	NULL,
 };
 /* clang-format on */

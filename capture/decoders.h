@@ -25,6 +25,7 @@ extern const WpDecoder wp_decoder_rpc;
 extern const WpDecoder wp_decoder_sip;
 extern const WpDecoder wp_decoder_smtp;
 extern const WpDecoder wp_decoder_ssh; /* decode-opaque.c */
+extern const WpDecoder wp_decoder_tds;
 extern const WpDecoder wp_decoder_thrift;
 extern const WpDecoder wp_decoder_websocket;
 
