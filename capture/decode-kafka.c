@@ -402,11 +402,15 @@ response_begins(WpBytes in, guint32 *out_id)
 	return status == WP_DECODE_OK && in.failed ? WP_DECODE_MORE : status;
 }
 
-/* TRUE where the length is one that most requests have: a longer one, with a head alone, is no proof. */
+/*
+ * TRUE where the head says so much that no other side is needed: not where its length is one that few requests
+ * have, nor where all behind that is zeros (key, version, id and client), as in a PING of HTTP/2.
+ */
 static gboolean
-is_modest(WpBytes in)
+is_telling(WpBytes in)
 {
-	return wp_bytes_be32(&in) < 1 << 20;
+	gboolean is_modest = wp_bytes_be32(&in) < 1 << 20;
+	return is_modest && (wp_bytes_be64(&in) || wp_bytes_be16(&in));
 }
 
 /* A response says little: it must be one that is waited for. */
@@ -432,7 +436,7 @@ kafka_probe(const WpProbe *probe)
 	return wp_probe_verdict(
 		probe, client, server,
 		(WpProbeVerdicts){
-			.client = is_modest(probe->client) ? WP_PROBE_LIKELY : WP_PROBE_MAYBE,
+			.client = is_telling(probe->client) ? WP_PROBE_LIKELY : WP_PROBE_MAYBE,
 			.server = WP_PROBE_MORE, /* a response says too little */
 			.both = id == answered ? WP_PROBE_SURE : by_others,
 		});

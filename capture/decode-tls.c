@@ -46,6 +46,7 @@ typedef struct {
 	WpTurns setup;
 	WpTlsTurns data;
 	gboolean saw_hello[2];
+	gboolean is_unsure; /* the client's hello was not seen, or not to its end */
 	gboolean has_begun; /* data has */
 	gboolean is_early; /* ... before the server's hello: the set-up is no exchange of its own */
 	guint8 offered;    /* sets of WP_TLS_ALPN_ */
@@ -134,6 +135,7 @@ read_hello(TlsState *tls, WpDecodeContext *context, WpDirection direction, WpByt
 					      (const char *)hello.server_name,
 					      hello.server_name_length);
 		tls->offered = hello.alpn;
+		tls->is_unsure = !hello.is_read;
 		if (hello.is_whole && wp_decode_keylog(context))
 			tls->session = wp_tls_session_new(wp_decode_keylog(context), hello.random);
 		return;
@@ -211,7 +213,7 @@ kind_of(const TlsState *tls)
 		return WP_TLS_MULTIPLEXED;
 	if (tls->chosen)
 		return tls->chosen & WP_TLS_ALPN_HTTP1 ? WP_TLS_BY_TURNS : WP_TLS_ON_TRIAL;
-	if (tls->version == 0 && !tls->saw_hello[WP_FROM_CLIENT])
+	if (tls->is_unsure || !tls->saw_hello[WP_FROM_CLIENT])
 		return WP_TLS_ON_TRIAL;
 	if (tls->version && !is_1_3(tls)) /* HTTP/2 is never spoken unless it was agreed on */
 		return offers_http1 ? WP_TLS_BY_TURNS : WP_TLS_ON_TRIAL;
@@ -248,7 +250,8 @@ data_unit(TlsState *tls, WpDecodeContext *context, WpDirection direction, gsize 
 	if (!tls->has_begun && wp_decode_keylog(context))
 		wp_decode_count(context, WP_COUNT_TLS_WITHOUT_KEYS);
 	if (!tls->has_begun)
-		wp_tls_turns_begin(&tls->data, kind_of(tls), !tls->saw_hello[WP_FROM_CLIENT]);
+		wp_tls_turns_begin(&tls->data, kind_of(tls),
+				   tls->is_unsure || !tls->saw_hello[WP_FROM_CLIENT]);
 	tls->has_begun = TRUE;
 	wp_tls_turns_unit(&tls->data, context, direction, body, out_unit);
 }
@@ -315,10 +318,12 @@ take_plain(TlsState *tls, WpDecodeContext *context, WpDirection direction, const
 		open_setup(tls, context, direction, plain, out_unit);
 	if (is_data && !tls->has_inner)
 		begin_inner(tls, context);
-	if (tls->has_inner)
-		wp_decode_inner(context, direction,
-				wp_bytes(plain->data, is_data ? plain->length : 0),
-				HEADER_BYTES + plain->lead, out_unit->length);
+	if (!tls->has_inner)
+		return;
+	/* What a record has beside its text is the same for all, but for padding. */
+	gsize seal = out_unit->length - plain->length;
+	wp_decode_inner(context, direction, wp_bytes(plain->data, is_data ? plain->length : 0),
+			HEADER_BYTES + plain->lead, out_unit->length, plain->n_missing * seal);
 }
 
 /* A record did not open. FALSE where none ever has: then it is as if there were no keys. */

@@ -133,6 +133,9 @@ guint wp_decode_n_pending(const WpDecodeContext *context);
 /* TRUE where the stream's first byte of that direction was seen (not picked up in mid-stream). */
 gboolean wp_decode_from_start(const WpDecodeContext *context);
 
+/* TRUE where it is certain who the client is; else it is a guess. */
+gboolean wp_decode_is_oriented(const WpDecodeContext *context);
+
 /* The number of the server's port. */
 guint16 wp_decode_server_port(const WpDecodeContext *context);
 
@@ -190,10 +193,10 @@ void wp_decode_inner_begin(WpDecodeContext *context, const WpDecoder *decoder, g
 /*
  * The next bytes inside, of DIRECTION: DATA, borrowed, came in the UNIT bytes at the front of IN, LEAD bytes
  * from there. To be called for units without any as well (LENGTH 0): what lies between units is taken
- * for a hole.
+ * for a hole. MISSED of its bytes were none of what is inside.
  */
 void wp_decode_inner(WpDecodeContext *context, WpDirection direction, WpBytes data, gsize lead,
-		     gsize unit);
+		     gsize unit, guint64 missed);
 
 /* The name of the method with that hash that the user gave (rmi-names.h); NULL where there is none. */
 const char *wp_decode_rmi_name(const WpDecodeContext *context, guint64 hash);

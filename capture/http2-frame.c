@@ -160,7 +160,8 @@ wp_http2_walk(WpBytes in, WpHttp2Run *out_run)
 /*
  * In mid-stream: frames from packet to packet on every side that is there, with a request of the
  * client or a response of the server among them. One side alone will do only for a request that names
- * what all do, cut by the snap length or with another frame behind it.
+ * what all do, cut by the snap length or with another frame behind it. Where nothing but
+ * frames of no stream has passed, such as a PING and its answer, more must tell.
  */
 static WpProbeVerdict
 probe_frames(const WpProbe *probe)
@@ -180,7 +181,11 @@ probe_frames(const WpProbe *probe)
 			? client.n_frames + server.n_frames >= 3 &&
 				  (client.request_id || server.response_id)
 			: client.is_telling && (client.n_frames >= 2 || client.ends_inside);
-	return is_likely ? WP_PROBE_LIKELY : WP_PROBE_NO;
+	if (is_likely)
+		return WP_PROBE_LIKELY;
+	gboolean is_control = client.n_streams + server.n_streams == 0 && !client.ends_inside &&
+			      !server.ends_inside;
+	return is_control ? WP_PROBE_MORE : WP_PROBE_NO;
 }
 
 /* The server may send its SETTINGS before the preface has come. */

@@ -131,7 +131,7 @@ wp_decode_inner_begin(WpDecodeContext *context, const WpDecoder *decoder, gboole
 
 void
 wp_decode_inner(WpDecodeContext *context, WpDirection direction, WpBytes data, gsize lead,
-		gsize unit)
+		gsize unit, guint64 missed)
 {
 	WpStream *stream = context->stream;
 	if (!stream->inner)
@@ -142,8 +142,10 @@ wp_decode_inner(WpDecodeContext *context, WpDirection direction, WpBytes data, g
 	if (side->n == 0) {
 		add_knot(side, begin, 0);
 	} else if (begin > knot_at(side, side->n - 1)->outer) {
-		guint64 missing = begin - knot_at(side, side->n - 1)->outer;
-		wp_stream_hole(stream->inner->stream, direction, missing, NULL, WP_NO_TIME);
+		guint64 gap = begin - knot_at(side, side->n - 1)->outer;
+		guint64 missing = gap > missed ? gap - missed : 1;
+		wp_stream_hole(stream->inner->stream, direction, missing, NULL,
+			       wp_decode_time(context));
 		inner += missing;
 		add_knot(side, begin, inner);
 	}

@@ -406,6 +406,12 @@ wp_decode_from_start(const WpDecodeContext *context)
 	return context->stream->info.from_start;
 }
 
+gboolean
+wp_decode_is_oriented(const WpDecodeContext *context)
+{
+	return context->stream->info.is_oriented;
+}
+
 guint16
 wp_decode_server_port(const WpDecodeContext *context)
 {

@@ -82,13 +82,15 @@ read_extension(WpTlsHello *hello, gboolean is_server, guint16 type, WpBytes in)
 static void
 read_extensions(WpBytes in, gboolean is_server, WpTlsHello *hello)
 {
-	wp_bytes_skip(&in, 2); /* their length */
+	gsize left = wp_bytes_left(&in) ? wp_bytes_be16(&in) : 0;
 	while (!in.failed && wp_bytes_left(&in)) {
 		guint16 type = wp_bytes_be16(&in), length = wp_bytes_be16(&in);
 		const guint8 *data = wp_bytes_take(&in, length);
 		if (data)
 			read_extension(hello, is_server, type, wp_bytes(data, length));
+		left -= MIN(left, 4 + (gsize)length);
 	}
+	hello->is_read = !in.failed && left == 0;
 }
 
 void

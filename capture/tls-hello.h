@@ -37,6 +37,7 @@ typedef struct {
 	const guint8 *server_name; /* in what was read; NULL = none */
 	gsize server_name_length;
 	gboolean is_whole; /* as far as the cipher, or the client's random */
+	gboolean is_read;  /* to its end */
 } WpTlsHello;
 
 /*

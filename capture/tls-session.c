@@ -178,6 +178,7 @@ try_key(Side *side, Epoch epoch, guint64 sequence, const Record *record)
 	plain->data = record->out;
 	side->vain -= MIN(side->vain, VAIN_BACK + VAIN_BACK_BYTES * record->body.length);
 	side->is_lost = FALSE;
+	plain->n_missing = epoch == side->epoch ? sequence - side->sequence : 0;
 	side->epoch = epoch;
 	side->sequence = sequence + 1;
 	return TRUE;

@@ -32,7 +32,8 @@ typedef struct {
 	guint8 type;
 	const guint8 *data; /* valid until the next call */
 	gsize length;
-	gsize lead; /* bytes of the body before the first of them */
+	gsize lead;        /* bytes of the body before the first of them */
+	guint64 n_missing; /* records that should have come before; where keys changed, unknown */
 } WpTlsPlain;
 
 /*

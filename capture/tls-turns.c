@@ -6,7 +6,7 @@
  * requests in flight at random one of them crosses nearly surely. Where HTTP/2 may be spoken, more.
  */
 #define TRIAL_TURNS       8
-#define TRIAL_TURNS_HTTP2 16
+#define TRIAL_TURNS_HTTP2 14
 
 /* ... or fewer, where the flow is so slow that its records would come late (see order.h). */
 #define TRIAL_NS         (1000 * G_GINT64_CONSTANT(1000000))
@@ -14,11 +14,20 @@
 
 /*
  * A crossed turn weighs as much as so many right ones: a server that answers early, or a client that sends
- * ahead once, is no other protocol.
+ * ahead once, is no other protocol. Where that may be HTTP/2, one is enough, and two calls in one turn.
  */
-#define CROSSED_WEIGHT 16
-#define SCORE_MAX      64
-#define SCORE_SURE     32 /* to begin with, where the protocol was agreed on in the clear */
+#define CROSSED_WEIGHT  16
+#define AGAIN_WEIGHT    8
+#define SCORE_MAX       64
+#define SCORE_MAX_HTTP2 15
+#define SCORE_SURE      32 /* to begin with, where the protocol was agreed on in the clear */
+
+/*
+ * A client that sends so late again, and both times so little, asks again: the body of a request follows its
+ * head at once, or is longer.
+ */
+#define AGAIN_NS   (500 * G_GINT64_CONSTANT(1000))
+#define AGAIN_BODY 1200
 
 /* What the records of TLS 1.3 and, of 1.2, those of ChaCha20-Poly1305 and AES-GCM add to the data. */
 static const guint overheads[] = { 17, 16, 24 };
@@ -49,14 +58,14 @@ is_on_trial(const WpTlsTurns *self)
 static gboolean
 may_be_http2(const WpTlsTurns *self)
 {
-	return self->kind == WP_TLS_MAYBE_HTTP2 || self->is_mid;
+	return self->kind == WP_TLS_MAYBE_HTTP2 || self->is_blind;
 }
 
 void
-wp_tls_turns_begin(WpTlsTurns *self, WpTlsKind kind, gboolean is_mid)
+wp_tls_turns_begin(WpTlsTurns *self, WpTlsKind kind, gboolean is_blind)
 {
 	self->kind = (guint8)kind;
-	self->is_mid = is_mid;
+	self->is_blind = is_blind;
 	if (is_on_trial(self))
 		wp_turns_hold(&self->turns);
 	self->score = kind == WP_TLS_BY_TURNS ? SCORE_SURE : 0;
@@ -85,15 +94,29 @@ is_crossed(const WpTlsTurns *self, WpDecodeContext *context, WpDirection directi
 	return peer != WP_NO_OFFSET && peer < self->ends[!direction];
 }
 
-static void
-judge_turn(WpTlsTurns *self, WpDecodeContext *context, WpDirection direction, gsize body)
+/* TRUE where the client, or who may be it, asks again within its turn. */
+static gboolean
+asks_again(const WpTlsTurns *self, WpDecodeContext *context, WpDirection direction, gsize body)
 {
-	gboolean is_control =
-		direction == WP_FROM_CLIENT && may_be_http2(self) && looks_like_control(body);
-	if (is_control || is_crossed(self, context, direction))
+	if (direction == WP_FROM_SERVER && wp_decode_is_oriented(context))
+		return FALSE;
+	return wp_decode_time(context) - self->last_ns > AGAIN_NS && body < AGAIN_BODY &&
+	       self->last_body < AGAIN_BODY;
+}
+
+static void
+judge(WpTlsTurns *self, WpDecodeContext *context, WpDirection direction, gsize body)
+{
+	gboolean is_http2 = may_be_http2(self);
+	gboolean is_turn = self->last != direction;
+
+	if (is_turn &&
+	    ((is_http2 && looks_like_control(body)) || is_crossed(self, context, direction)))
 		self->score -= CROSSED_WEIGHT;
-	else
-		self->score = MIN(self->score + 1, SCORE_MAX);
+	else if (is_turn)
+		self->score = MIN(self->score + 1, is_http2 ? SCORE_MAX_HTTP2 : SCORE_MAX);
+	else if (is_http2 && asks_again(self, context, direction, body))
+		self->score -= AGAIN_WEIGHT;
 	if (self->score < 0)
 		refuse(self);
 }
@@ -123,7 +146,7 @@ is_before_first_call(const WpTlsTurns *self, WpDecodeContext *context, WpDirecti
 {
 	guint64 peer = wp_decode_stamp(context).peer;
 	const WpTurns *turns = &self->turns;
-	if (direction == WP_FROM_CLIENT || turns->has_spoken[WP_FROM_SERVER] || self->is_mid)
+	if (direction == WP_FROM_CLIENT || turns->has_spoken[WP_FROM_SERVER] || self->is_blind)
 		return FALSE;
 	const WpMessage *first = turns->n_bursts ? &turns->bursts[0] : &turns->call;
 	return first->is_open && peer != WP_NO_OFFSET && peer <= first->begin.offset;
@@ -142,10 +165,12 @@ wp_tls_turns_unit(WpTlsTurns *self, WpDecodeContext *context, WpDirection direct
 	if (is_before_first_call(self, context, direction))
 		return;
 	/* The first turn crosses the tickets of the server, or begins in the middle. */
-	if (self->kind != WP_TLS_MULTIPLEXED && self->has_last && self->last != direction)
-		judge_turn(self, context, direction, body);
+	if (self->kind != WP_TLS_MULTIPLEXED && self->has_last)
+		judge(self, context, direction, body);
 	self->has_last = TRUE;
 	self->last = direction;
+	self->last_ns = wp_decode_time(context);
+	self->last_body = body;
 	if (is_on_trial(self))
 		judge_flow(self, context);
 	if (self->kind == WP_TLS_MULTIPLEXED)

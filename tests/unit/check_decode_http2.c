@@ -766,7 +766,8 @@ START_TEST(probes)
 		{ "H!3:GET/a", "H!1:200", FALSE, 99, WP_PROBE_NO },
 		{ "H!3:GET/a", "H1:200 D!1:x", FALSE, 99, WP_PROBE_LIKELY },
 		{ "W0 W1", "H1:200 D!1:x", FALSE, 99, WP_PROBE_LIKELY },
-		{ "W0 W1 W3", "W0 W1", FALSE, 99, WP_PROBE_NO },
+		{ "W0 W1 W3", "W0 W1", FALSE, 99, WP_PROBE_MORE },
+		{ "W0 W1 W3", "W0 W1", FALSE, 30, WP_PROBE_NO },
 		{ "H1:200 D!1:x", "H!1:GET/a", FALSE, 99, WP_PROBE_NO },
 		{ "H!1:GET/a", "F99:x H1:200 D1:x", FALSE, 99, WP_PROBE_NO },
 	};

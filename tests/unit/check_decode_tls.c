@@ -115,6 +115,21 @@ static const WpByteRow rows[] = {
 	{ "joined in the middle: the client's short records are those of HTTP/2",
 	  { "mid", TURN, TURN, "C " DATA(34), "S " DATA(26), TURN },
 	  "flows-multiplexed 1\n" },
+	{ "joined in the middle: the client asks again before it has an answer",
+	  { "mid", TURN, TURN, "C " DATA(80), "P 1000", "C " DATA(90), "S " DATA(300), TURN },
+	  "flows-multiplexed 1\n" },
+	{ "joined in the middle: a long body follows its head late",
+	  { "mid", TURN, "C " DATA(80), "P 1000", "C " DATA(1300), "S " DATA(300), "F", "G" },
+	  "C1 [1,1] tls 85\n"
+	  "R1 [2,2] tls 305 unknown\n"
+	  "C2 [3,1005] tls 1390\n"
+	  "R2 [1006,1006] tls 305 unknown\n" },
+	{ "the client's hello was cut: it may have offered anything",
+	  { "C x:16030100c8 x:010000c40303 0:20", "x 174", "S " FLIGHT, "C " CHANGE DATA(53), TURN,
+	    TURN, "C " DATA(34), "S " DATA(26), TURN },
+	  "C1 [1,1] tls 205 setup\n"
+	  "R1 [2,2] tls 1348 unknown setup\n"
+	  "flows-multiplexed 1\n" },
 	{ "believed, then crossed too often",
 	  { "mid", TURNS, TURN, "B 50", "C " DATA(80), "S " DATA(300), TURN },
 	  "C1 [1,1] tls 85\n"

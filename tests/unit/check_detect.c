@@ -62,6 +62,20 @@ detect(const GByteArray *client, const GByteArray *server, gboolean from_start, 
 	return wp_decoder_detect(&probe, TRUE).decoder->name;
 }
 
+/* A PING of HTTP/2 and its answer are no request of Kafka; what follows will tell. */
+START_TEST(ping_is_nothing_else)
+{
+	g_autoptr(GByteArray) ping = wp_byte_words("x:000008 b:6 b:0 w:0 w:0 w:4");
+	g_autoptr(GByteArray) answer = wp_byte_words("x:000008 b:6 b:1 w:0 w:0 w:4");
+	WpProbe probe = { .client = wp_bytes(ping->data, ping->len),
+			  .server = wp_bytes((const guint8 *)"", 0),
+			  .server_port = 50051 };
+	ck_assert(wp_decoder_detect(&probe, FALSE).decoder == NULL);
+	probe.server = wp_bytes(answer->data, answer->len);
+	ck_assert(wp_decoder_detect(&probe, FALSE).decoder == NULL);
+}
+END_TEST
+
 START_TEST(each_its_own)
 {
 	for (gsize i = 0; i < G_N_ELEMENTS(samples); i++)
@@ -133,4 +147,4 @@ START_TEST(by_lot)
 }
 END_TEST
 
-WP_SUITE("detect", each_its_own, one_side, mixed, by_lot)
+WP_SUITE("detect", ping_is_nothing_else, each_its_own, one_side, mixed, by_lot)
