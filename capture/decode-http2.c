@@ -780,9 +780,6 @@ memory(const void *data)
 	return n;
 }
 
-/* That of gRPC's examples, and so of many services. */
-static const guint16 ports[] = { 50051, 0 };
-
 const WpDecoder wp_decoder_http2 = {
 	.name = "http2",
 	.summary = "HTTP/2, and gRPC (as \"grpc\")",
@@ -790,7 +787,6 @@ const WpDecoder wp_decoder_http2 = {
 	.by_callid = TRUE,
 	.interleaves = TRUE,
 	.state_size = sizeof(State),
-	.ports = ports,
 	.probe = wp_http2_probe,
 	.decode = decode,
 	.sync = sync,

@@ -157,6 +157,21 @@ wp_http2_walk(WpBytes in, WpHttp2Run *out_run)
 
 /* --- recognising --- */
 
+/* TRUE where both, of which one may be empty, are whole frames of no stream. */
+static gboolean
+are_control(const WpHttp2Run *client, const WpHttp2Run *server)
+{
+	return client->n_streams + server->n_streams == 0 && !client->ends_inside &&
+	       !server->ends_inside;
+}
+
+static gboolean
+are_both_likely(const WpHttp2Run *client, const WpHttp2Run *server)
+{
+	return client->n_frames + server->n_frames >= 3 &&
+	       (client->request_id || server->response_id);
+}
+
 /*
  * In mid-stream: frames from packet to packet on every side that is there, with a request of the
  * client or a response of the server among them. One side alone will do only for a request that names
@@ -176,16 +191,11 @@ probe_frames(const WpProbe *probe)
 		return WP_PROBE_NO;
 	if (client.request_id && client.request_id == server.response_id)
 		return WP_PROBE_SURE;
-	gboolean is_likely =
-		has_client && has_server
-			? client.n_frames + server.n_frames >= 3 &&
-				  (client.request_id || server.response_id)
-			: client.is_telling && (client.n_frames >= 2 || client.ends_inside);
-	if (is_likely)
+	if (has_client && has_server
+		    ? are_both_likely(&client, &server)
+		    : client.is_telling && (client.n_frames >= 2 || client.ends_inside))
 		return WP_PROBE_LIKELY;
-	gboolean is_control = client.n_streams + server.n_streams == 0 && !client.ends_inside &&
-			      !server.ends_inside;
-	return is_control ? WP_PROBE_MORE : WP_PROBE_NO;
+	return are_control(&client, &server) ? WP_PROBE_MORE : WP_PROBE_NO;
 }
 
 /* The server may send its SETTINGS before the preface has come. */
