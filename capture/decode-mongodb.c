@@ -391,22 +391,26 @@ describe_call(WpDecodeContext *context, const Head *head, WpBytes body, WpMessag
 
 /* --- returns --- */
 
-/* What the answer to a command says of itself: "ok", and errors of single writes. */
+/*
+ * What the answer to a command says of itself: "ok", and errors of single writes. What is too long to be
+ * looked at is no error, for they are short; of what the capture cut nobody knows.
+ */
 static WpStatus
-status_of(WpBytes document)
+status_of(WpDecodeContext *context, WpBytes document)
 {
 	WpBsonElement element;
 	WpBsonStep step;
 	gboolean is_zero;
-	WpStatus status = WP_STATUS_OK;
+	WpStatus status = wp_decode_is_cut(context) ? WP_STATUS_UNKNOWN : WP_STATUS_OK;
 	wp_bytes_skip(&document, WP_BSON_LENGTH);
 	do {
 		step = wp_bson_next(&document, FALSE, &element);
 		WpBytes value = element.value;
 		if (element.type == 0)
 			break;
-		if (is_named(&element, "ok") && wp_bson_is_zero(&element, &is_zero) && is_zero)
-			status = WP_STATUS_ERROR;
+		if (is_named(&element, "ok") && wp_bson_is_zero(&element, &is_zero) &&
+		    status != WP_STATUS_ERROR)
+			status = is_zero ? WP_STATUS_ERROR : WP_STATUS_OK;
 		if (is_named(&element, "writeErrors") && element.type == WP_BSON_ARRAY &&
 		    wp_bytes_le32(&value) > WP_BSON_SHORTEST)
 			status = WP_STATUS_ERROR;
@@ -415,7 +419,7 @@ status_of(WpBytes document)
 }
 
 static WpStatus
-status_of_reply(const Head *head, WpBytes body, gboolean is_command)
+status_of_reply(WpDecodeContext *context, const Head *head, WpBytes body, gboolean is_command)
 {
 	WpBytes document;
 	guint32 flags = wp_bytes_le32(&body);
@@ -424,12 +428,14 @@ status_of_reply(const Head *head, WpBytes body, gboolean is_command)
 		document = wp_bytes(body.data + body.at, wp_bytes_left(&body));
 		if (flags & (REPLY_NO_CURSOR | REPLY_FAILED))
 			return WP_STATUS_ERROR;
-		return is_command ? status_of(document) : WP_STATUS_OK;
+		return is_command ? status_of(context, document) : WP_STATUS_OK;
 	}
 	if (head->opcode != OP_MSG)
 		return WP_STATUS_UNKNOWN;
 	body = wp_bytes(body.data + body.at, wp_bytes_left(&body));
-	return find_body(body, &document) ? status_of(document) : WP_STATUS_OK;
+	if (find_body(body, &document))
+		return status_of(context, document);
+	return wp_decode_is_cut(context) ? WP_STATUS_UNKNOWN : WP_STATUS_OK;
 }
 
 static void
@@ -446,7 +452,7 @@ describe_return(State *state, WpDecodeContext *context, const Head *head, WpByte
 		note = state->note;
 	message->kind = follows ? WP_KIND_MESSAGE : WP_KIND_RETURN;
 	message->callid = head->answers;
-	message->status = (guint8)status_of_reply(head, body, note & NOTE_COMMAND);
+	message->status = (guint8)status_of_reply(context, head, body, note & NOTE_COMMAND);
 	if (follows) {
 		message->label = note & NOTE_LABEL;
 		message->marks = (note & ~(guint32)NOTE_COMMAND) >> NOTE_MARKS;

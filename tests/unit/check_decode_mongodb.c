@@ -63,6 +63,12 @@ static const WpByteRow rows[] = {
 				    "(W+4 x:10 '0' b:0 W:1 b:0 ) x:01 'ok' b:0 x:000000000000f03f "
 				    "b:0 )" END },
 	  "C1 [1,1] mongodb 73 insert log\nR1 [2,2] mongodb 70 insert log error\n" },
+	{ "answers cut by the snap length: before they say how it went, and behind that",
+	  { "C " MSG("1", "0", "0") FIND END, "S W:90 W:2 W:1 W:2013 W:0 b:0 W:69 x:03 'cur'",
+	    "y 61", "C " MSG("2", "0", "0") FIND END,
+	    "S W:90 W:3 W:2 W:2013 W:0 b:0 W:69 x:01 'ok' b:0 x:000000000000f03f", "y 53" },
+	  "C1 [1,1] mongodb 63 find users\nR1 [2,2] mongodb 90 find users unknown\n"
+	  "C2 [3,3] mongodb 63 find users\nR2 [4,4] mongodb 90 find users ok\n" },
 	{ "the operations of old",
 	  { "C " OLD("1", "0", "2004") "W:4 'shop.users' b:0 W:0 W:0 (W+4 b:0 )" END,
 	    "S " OLD("9", "1", "1") "W:0 Q:7 W:0 W:1 " ERROR END,
