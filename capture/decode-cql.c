@@ -96,6 +96,12 @@ typedef struct {
 
 /* --- heads --- */
 
+/* DataStax's own versions, which its drivers ask for first; envelopes as in version 4. */
+enum {
+	DSE_V1 = 0x41,
+	DSE_V2 = 0x42
+};
+
 static gboolean
 opcode_is_known(guint8 opcode, WpDirection direction)
 {
@@ -111,6 +117,8 @@ read_head(WpBytes *in, WpDirection direction, Head *out)
 	if (in->failed)
 		return WP_DECODE_MORE;
 	out->version = version & 127;
+	if (out->version == DSE_V1 || out->version == DSE_V2)
+		out->version = 4;
 	if (version >> 7 != (direction == WP_FROM_SERVER) || out->version < 3 || out->version > 5)
 		return WP_DECODE_BAD;
 	out->flags = wp_bytes_u8(in);

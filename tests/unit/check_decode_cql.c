@@ -25,6 +25,11 @@ static const WpByteRow rows[] = {
 	  "m5 [6,6] cql 24 EVENT ok\n"
 	  "R4 [7,7] cql 25 SELECT local (now()) ok\n"
 	  "R3 [7,7] cql 25 SELECT users (name) WHERE id ok\n" },
+	{ "a driver asks for a version of DataStax, which the server does not have",
+	  { "C b:0x42 b:0 h:1 b:1 (w h:1 (h 'CQL_VERSION' ) (h '3.0.0' ) )",
+	    "S " ANSWER("1", "0") "w:10 (h 'unsupported version' ) )" },
+	  "C1 [1,1] cql 31 STARTUP setup\n"
+	  "R1 [2,2] cql 34 STARTUP error setup\n" },
 	{ "prepared, executed, in a batch; one that is not known",
 	  { "C " ASK("1", "9") "(w 'INSERT INTO orders (id) VALUES (?)' ) )",
 	    "S " ANSWER("1", "8") "w:4 " ID "w:0 )", "C " ASK("1", "10") ID "h:1 b:0 )",
