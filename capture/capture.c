@@ -142,6 +142,7 @@ run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptio
 	run->shared.nodes = nodes;
 	run->shared.counters = run->counters;
 	run->shared.order = run->order;
+	run->shared.spoken = g_new0(const WpDecoder *, WP_STREAM_N_SPOKEN);
 	if (options->token_key) {
 		run->shared.token_key = wp_tokens_key(options->token_key, -1);
 		run->has_key = TRUE;
@@ -154,6 +155,7 @@ static void
 run_clear(Run *run)
 {
 	wp_flows_free(run->flows);
+	g_free(run->shared.spoken);
 	wp_loss_free(run->loss);
 	wp_order_free(run->order);
 	wp_packets_free(run->packets);

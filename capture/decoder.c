@@ -90,6 +90,9 @@ wp_decoder_detect(const WpProbe *probe, gboolean final)
 	gboolean best_port = FALSE, may_become = FALSE;
 	gboolean both = wp_bytes_left(&probe->client) && wp_bytes_left(&probe->server);
 
+	if (probe->first && ask(probe->first, probe, &best_port) == WP_PROBE_SURE)
+		return (WpDetection){ probe->first, WP_PROBE_SURE };
+	best_port = FALSE;
 	for (const WpDecoder *const *d = wp_decoders; *d; d++) {
 		gboolean port = FALSE;
 		WpProbeVerdict verdict = ask(*d, probe, &port);

@@ -216,7 +216,8 @@ typedef struct {
 		from_start; /* the connection was seen to open; else both begin anywhere, but each at
 			      * the start of a packet */
 	gboolean is_udp;
-	gboolean is_cut; /* a hole follows: see wp_decode_is_cut() */
+	gboolean is_cut;        /* a hole follows: see wp_decode_is_cut() */
+	const WpDecoder *first; /* asked first, and sure, nobody else is asked; or NULL */
 } WpProbe;
 
 typedef enum {

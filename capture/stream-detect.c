@@ -101,12 +101,33 @@ is_datagram_cut(const WpStream *stream)
 	return FALSE;
 }
 
+/* Where it is kept what the port of END speaks; NULL = nowhere. */
+static const WpDecoder **
+spoken_at(const WpStream *stream, const WpEndpoint *end)
+{
+	return stream->shared->spoken
+		       ? &stream->shared->spoken[WP_STREAM_SPOKEN(end->port, stream->info.is_udp)]
+		       : NULL;
+}
+
+static void
+note_spoken(const WpStream *stream, const WpDecoder *decoder, WpDirection client)
+{
+	const WpStreamInfo *info = &stream->info;
+	const WpDecoder **spoken =
+		spoken_at(stream, client == WP_FROM_CLIENT ? &info->server : &info->client);
+	if (spoken)
+		*spoken = decoder;
+}
+
 static WpDetection
 detect_as(const WpStream *stream, WpDirection client, gboolean final)
 {
 	const WpStreamInfo *info = &stream->info;
 	const WpEndpoint *ends[2] = { &info->client, &info->server };
+	const WpDecoder **spoken = spoken_at(stream, ends[!client]);
 	WpProbe probe = {
+		.first = spoken ? *spoken : NULL,
 		.client = view(stream, client, client),
 		.server = view(stream, !client, client),
 		.server_port = ends[!client]->port,
@@ -215,6 +236,8 @@ wp_stream_decide(WpStream *stream, gboolean final)
 	if (detection.decoder == &wp_decoder_generic && !final && !is_aligned(stream))
 		return;
 	stream->is_sure = detection.verdict == WP_PROBE_SURE;
+	if (stream->is_sure)
+		note_spoken(stream, detection.decoder, client);
 	take_decoder(stream, detection.decoder, client);
 }
 

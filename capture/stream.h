@@ -30,6 +30,10 @@
 /* Replies over UDP that wait for their call, in one flow; the oldest goes as an orphan. */
 #define WP_STREAM_MAX_EARLY 16
 
+/* Place in WpStreamShared.spoken of a server's port. */
+#define WP_STREAM_SPOKEN(port, is_udp) ((gsize)(port) + (is_udp ? 65536 : 0))
+#define WP_STREAM_N_SPOKEN             (2 * (gsize)65536)
+
 typedef struct WpStream WpStream;
 
 /* What all streams of a capture share. Borrowed; must outlive the streams. */
@@ -40,6 +44,8 @@ typedef struct {
 	guint64 token_key;       /* for token hashes */
 	const WpDecoder *forced; /* --decode-as: used where its port matches; NULL = none */
 	guint16 forced_port;
+	const WpDecoder **
+		spoken; /* by WP_STREAM_SPOKEN(): what a flow last spoke for sure there; may be NULL */
 	const struct WpRmiNames *rmi_names; /* names of methods; NULL = none */
 	const struct WpKeylog *keylog;      /* secrets of TLS connections; may grow; NULL = none */
 	guint32 max_pending;                /* calls without a return kept per flow; 0 = default */

@@ -48,7 +48,8 @@ static const struct {
 #define N_LOOSE 7
 
 static const char *
-detect(const GByteArray *client, const GByteArray *server, gboolean from_start, gboolean is_udp)
+detect_first(const WpDecoder *first, const GByteArray *client, const GByteArray *server,
+	     gboolean from_start, gboolean is_udp)
 {
 	WpProbe probe = {
 		.client = wp_bytes(client ? client->data : (const guint8 *)"",
@@ -58,6 +59,7 @@ detect(const GByteArray *client, const GByteArray *server, gboolean from_start, 
 		.server_port = 9999,
 		.from_start = from_start,
 		.is_udp = is_udp,
+		.first = first,
 	};
 	return wp_decoder_detect(&probe, TRUE).decoder->name;
 }
@@ -76,6 +78,12 @@ START_TEST(ping_is_nothing_else)
 }
 END_TEST
 
+static const char *
+detect(const GByteArray *client, const GByteArray *server, gboolean from_start, gboolean is_udp)
+{
+	return detect_first(NULL, client, server, from_start, is_udp);
+}
+
 START_TEST(each_its_own)
 {
 	for (gsize i = 0; i < G_N_ELEMENTS(samples); i++)
@@ -85,6 +93,20 @@ START_TEST(each_its_own)
 			const char *name = detect(client, server, from_start, samples[i].is_udp);
 			if (strcmp(samples[i].protocol, "mysql") != 0 || !from_start)
 				ck_assert_str_eq(name, samples[i].protocol);
+		}
+}
+END_TEST
+
+/* What the port spoke before makes an answer come sooner, never another one. */
+START_TEST(spoken_before)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(samples); i++)
+		for (const WpDecoder *const *d = wp_decoders; *d; d++) {
+			g_autoptr(GByteArray) client = wp_byte_words(samples[i].client);
+			g_autoptr(GByteArray) server = wp_byte_words(samples[i].server);
+			const char *name =
+				detect_first(*d, client, server, TRUE, samples[i].is_udp);
+			ck_assert_str_eq(name, detect(client, server, TRUE, samples[i].is_udp));
 		}
 }
 END_TEST
@@ -147,4 +169,4 @@ START_TEST(by_lot)
 }
 END_TEST
 
-WP_SUITE("detect", ping_is_nothing_else, each_its_own, one_side, mixed, by_lot)
+WP_SUITE("detect", ping_is_nothing_else, each_its_own, spoken_before, one_side, mixed, by_lot)
