@@ -249,7 +249,7 @@ add_line(WpRmiNames *names, Piece line, GError **error)
 	    starts_with(&line, "Compiled from "))
 		return TRUE;
 	if (add_hash(names, line) || add_signature(names, line) || take_interface(names, line) ||
-	    take_declaration(names, line) || take_descriptor(names, line))
+	    take_descriptor(names, line) || take_declaration(names, line))
 		return TRUE;
 	g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
 		    "line %" G_GUINT64_FORMAT " is neither \"HASH NAME\" nor a method such as "

@@ -145,6 +145,9 @@ static const struct {
 	  "    descriptor: (Ljava/lang/String;I)D\n"
 	  "}\n",
 	  0, "Shop.price", NULL },
+	{ "interface Shop {\n  Map<String, T> stock() throws E;\n    descriptor: "
+	  "()Ljava/util/Map;\n}\n",
+	  G_GUINT64_CONSTANT(0x49eead7cd68e69d0), "Shop.stock", NULL },
 	{ "shop.Shop.price(Ljava/lang/String;J)D\n", 0, NULL, NULL },
 	{ "\n\nshop.Shop.price(String, int)\n", 0, NULL, "line 3" },
 	{ "shop.Shop.price(Ljava/lang/String;I)", 0, NULL, "line 1" },
