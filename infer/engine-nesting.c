@@ -403,6 +403,7 @@ run_reference(const WpResolved *resolved, const void *given, const WpReference *
 	solve_hosts(&engine, (guint)options.threads);
 	engine.links->has_odds = TRUE;
 	mark_others(&engine);
+	wp_links_take_answered(engine.links, resolved);
 	wp_links_cut_cycles(engine.links);
 	wp_links_mark_unseen(engine.links, resolved);
 	if (!options.no_mending)

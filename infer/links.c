@@ -23,6 +23,17 @@ wp_links_free(WpLinks *links)
 	g_free(links);
 }
 
+void
+wp_links_take_answered(WpLinks *links, const WpResolved *resolved)
+{
+	const WpLink *answered = wp_resolved_answered(resolved);
+	const WpSpan *spans = wp_resolved_spans(resolved)->spans;
+
+	for (guint32 i = 0; i < links->n && answered; i++)
+		if (spans[i].marks & WP_MARK_ANSWERED)
+			links->links[i] = answered[i];
+}
+
 /* Cuts the cycle that SPAN lies on at its earliest span. */
 static void
 cut_cycle(WpLinks *links, guint32 span)

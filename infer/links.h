@@ -42,13 +42,13 @@ enum {
 #undef X
 };
 
-typedef struct {
+struct WpLink {
 	guint32 parent;    /* span, or WP_NO_SPAN: root, or parent not seen */
 	guint32 runner_up; /* the next best parent, or WP_NO_SPAN */
 	float probability; /* of the parent, or of being a root; negative = the engine has none */
 	guint32 n_candidates; /* parallelism: possible parents, whatever became of them */
 	guint32 evidence;     /* WP_EVIDENCE_... */
-} WpLink;
+};
 
 typedef struct {
 	WpLink *links;
@@ -60,6 +60,9 @@ typedef struct {
 /* (transfer full) N links without parent, probability -1. */
 WpLinks *wp_links_new(guint32 n);
 void wp_links_free(WpLinks *links);
+
+/* Takes the answers from before that RESOLVED knows; to be called before anything is mended. */
+void wp_links_take_answered(WpLinks *links, const WpResolved *resolved);
 
 /*
  * Cuts every cycle at its earliest span, whose parent is then a later one (or itself); such a span

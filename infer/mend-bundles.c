@@ -16,9 +16,9 @@ is_in_doubt(const WpMendBundles *bundles, guint32 span)
 	const WpLink *link = &bundles->links->links[span];
 	guint32 at = span;
 
-	/* What the user said of it stands. */
-	if (link->parent == WP_NO_SPAN || link->probability < 0 || link->n_candidates < 2 ||
-	    (link->evidence & WP_EVIDENCE_HINTS))
+	/* What was answered before, or what the user said of it, stands. */
+	if (bundles->spans[span].marks & WP_MARK_ANSWERED || link->parent == WP_NO_SPAN ||
+	    link->probability < 0 || link->n_candidates < 2 || (link->evidence & WP_EVIDENCE_HINTS))
 		return FALSE;
 	for (guint depth = 0; depth < WP_MEND_MAX_DEPTH; depth++) {
 		at = bundles->links->links[at].parent;

@@ -64,6 +64,7 @@ struct WpResolved {
 	const WpTrace *trace;
 	WpNames *names; /* NULL = no file */
 	WpSpans *spans;
+	const WpLink *answered;
 	GArray *addresses;   /* WpResolveAddress, by trace node */
 	GArray *places;      /* WpResolvePlace */
 	GArray *ports;       /* WpResolvePort */

@@ -446,6 +446,7 @@ start_over(WpResolved *resolved, const WpTrace *trace)
 	resolved->trace = trace;
 	wp_spans_free(resolved->spans);
 	resolved->spans = wp_spans_new(trace);
+	resolved->answered = NULL;
 	g_array_set_size(resolved->addresses, wp_nodes_count(wp_trace_nodes(trace)));
 	g_array_set_size(resolved->places, 0);
 	g_ptr_array_set_size(resolved->shared, 0);
@@ -598,6 +599,18 @@ const WpSpans *
 wp_resolved_spans(const WpResolved *resolved)
 {
 	return resolved->spans;
+}
+
+void
+wp_resolved_set_answered(WpResolved *resolved, const WpLink *answered)
+{
+	resolved->answered = answered;
+}
+
+const WpLink *
+wp_resolved_answered(const WpResolved *resolved)
+{
+	return resolved->answered;
 }
 
 gboolean

@@ -53,6 +53,7 @@ typedef struct {
 void wp_resolve_options_init(WpResolveOptions *options);
 
 typedef struct WpResolved WpResolved;
+typedef struct WpLink WpLink; /* links.h */
 
 /* (transfer full) TRACE is borrowed and must outlive the result. Errors: a bad names file. */
 WpResolved *wp_resolve(const WpTrace *trace, const WpResolveOptions *options, GError **error);
@@ -89,6 +90,13 @@ guint64 wp_resolved_n_joined_labels(const WpResolved *resolved, guint64 *out_n_t
 
 /* All spans by call_ns (ties: order of records). */
 const WpSpans *wp_resolved_spans(const WpResolved *resolved);
+
+/*
+ * Answers from before, by span, of those with WP_MARK_ANSWERED: these stand. NULL: there are none. Borrowed until
+ * the next part.
+ */
+void wp_resolved_set_answered(WpResolved *resolved, const WpLink *answered);
+const WpLink *wp_resolved_answered(const WpResolved *resolved);
 
 /* TRUE where engines may look at times, sender and receiver alone. */
 gboolean wp_resolved_is_black_box(const WpResolved *resolved);

@@ -20,13 +20,15 @@ typedef struct {
 struct WpWindows {
 	WpRecordSink sink; /* first, so that a sink is its windows */
 	WpNodes *nodes;
-	guint32 calls; /* a window */
+	guint32 calls;    /* a window */
+	guint32 examples; /* carried on */
 	WpWindowFunc func;
 	gpointer data;
 	WpTrace *trace;
 	guint64 n_windows;
 	guint64 n_new;    /* calls and messages in the window that were in none before */
-	guint64 n_enough; /* so many, and a cut is looked for */
+	guint64 n_wanted; /* so many, and a cut is looked for */
+	guint64 n_enough; /* ... again */
 	WpMap *edges;     /* (caller, callee) -> number */
 	GArray *longest;  /* Edge, by that number */
 	WpCounters *counters;
@@ -39,12 +41,18 @@ struct WpWindows {
 	GArray *takes;        /* guint8, by span */
 	GArray *numbers;      /* guint64, by span */
 	GArray *keeps;        /* guint8, by record: what becomes of it */
-	GArray *carried;      /* guint64: numbers of the carried spans, in their order */
+	GArray *carried;      /* Carried: the carried spans, in their order */
+	GArray *answered;     /* WpLink, by span: of those that were answered before */
 	guint64 next_number;  /* of the first span that is new */
 	guint64 first_number; /* ... in this window */
 	guint64 prior_number; /* ... in the one before */
 	WpWindowAnswer answer;
 };
+
+typedef struct {
+	guint64 number;
+	WpLink link; /* as answered; its spans are indices of carried ones */
+} Carried;
 
 enum {
 	DROP,
@@ -142,7 +150,7 @@ find_cut(WpWindows *windows)
 		n_before += is_fresh && all[i].call_ns < windows->cut_ns;
 	}
 	gboolean is_good = n_before * 2 >= n_fresh;
-	if (!is_good && windows->n_new / 2 >= windows->calls) {
+	if (!is_good && windows->n_new >= MAX(2 * windows->n_wanted, windows->examples)) {
 		/* Whatever is open: the middle of what has no answer yet. */
 		guint32 at = 0;
 		for (guint32 left = n_fresh / 2; left > 0 || all[at].marks & WP_MARK_ANSWERED; at++)
@@ -168,7 +176,7 @@ set_numbers(WpWindows *windows, const WpSpans *spans)
 	for (guint32 i = 0; i < spans->n; i++)
 		g_array_index(windows->numbers, guint64, i) =
 			spans->spans[i].marks & WP_MARK_CARRIED
-				? g_array_index(windows->carried, guint64, n_carried++)
+				? g_array_index(windows->carried, Carried, n_carried++).number
 				: windows->next_number++;
 	g_assert(n_carried == windows->carried->len);
 }
@@ -228,7 +236,10 @@ study_trees(WpWindows *windows, const WpSpans *spans, const guint32 *roots)
 	return trees;
 }
 
-/* Context reaches back as far as the window goes on after the cut; but not over too much. */
+/*
+ * Context reaches back as far as the window goes on after the cut, but not over too much; and over all that is
+ * to be learned from.
+ */
 static gint64
 context_begin(const WpWindows *windows, const WpSpans *spans)
 {
@@ -242,8 +253,11 @@ context_begin(const WpWindows *windows, const WpSpans *spans)
 		else
 			high = middle;
 	}
-	guint32 most = windows->calls / 4;
-	return low > most ? MAX(begin_ns, spans->spans[low - most].call_ns) : begin_ns;
+	guint32 most = MAX(windows->calls / 4, windows->examples);
+	if (low > most)
+		begin_ns = MAX(begin_ns, spans->spans[low - most].call_ns);
+	guint32 first = low > windows->examples ? low - windows->examples : 0;
+	return MIN(begin_ns, spans->spans[first].call_ns);
 }
 
 static void
@@ -277,13 +291,64 @@ settle(WpWindows *windows, const WpSpan *span, const WpSpan *root, const Tree *t
 	gboolean is_late = !is_old && root->marks & WP_MARK_ANSWERED;
 	gboolean stands =
 		windows->is_last || is_late || (root->call_ns < windows->cut_ns && !tree->is_open);
-	gint64 end_ns = is_old || is_late ? wp_span_end_ns(span) : tree->end_ns;
 
 	wp_counters_add(windows->counters, WP_COUNT_WINDOW_CALLS_LATE, is_late);
 	*out_takes = !is_old && stands;
 	if (!is_old && !stands)
 		return KEEP_OPEN;
-	return end_ns >= context_ns ? KEEP_CONTEXT : DROP;
+	return tree->end_ns >= context_ns ? KEEP_CONTEXT : DROP; /* whole requests */
+}
+
+/* (transfer none) Where SPAN is among the carried ones, of which PLACES says by span where they are. */
+static guint32
+carried_place(const guint32 *places, guint32 span)
+{
+	return span == WP_NO_SPAN ? WP_NO_SPAN : places[span];
+}
+
+/* Notes the answers of what is carried; FATES: what becomes of each span. */
+static void
+carry_answers(WpWindows *windows, const WpLinks *links, const guint8 *fates)
+{
+	g_autofree guint32 *places = g_new(guint32, MAX(links->n, 1));
+	guint32 n = 0;
+
+	for (guint32 i = 0; i < links->n; i++)
+		places[i] = fates[i] == DROP ? WP_NO_SPAN : n++;
+	g_array_set_size(windows->carried, n);
+	for (guint32 i = 0; i < links->n; i++) {
+		if (fates[i] == DROP)
+			continue;
+		WpLink link = links->links[i];
+		link.parent = carried_place(places, link.parent);
+		link.runner_up = carried_place(places, link.runner_up);
+		g_array_index(windows->carried, Carried, places[i]) = (Carried){
+			g_array_index(windows->numbers, guint64, i),
+			link,
+		};
+	}
+}
+
+void
+wp_windows_tell(WpWindows *windows, WpResolved *resolved)
+{
+	const WpSpans *spans = wp_resolved_spans(resolved);
+	g_autofree guint32 *carried = g_new(guint32, MAX(windows->carried->len, 1));
+	guint32 n = 0;
+
+	for (guint32 i = 0; i < spans->n; i++)
+		if (spans->spans[i].marks & WP_MARK_CARRIED)
+			carried[n++] = i;
+	g_assert(n == windows->carried->len);
+	g_array_set_size(windows->answered, spans->n);
+	for (guint32 i = 0; i < n; i++) {
+		WpLink link = g_array_index(windows->carried, Carried, i).link;
+		link.parent = carried_place(carried, link.parent);
+		link.runner_up = carried_place(carried, link.runner_up);
+		g_array_index(windows->answered, WpLink, carried[i]) = link;
+	}
+	wp_resolved_set_answered(resolved,
+				 n ? (const WpLink *)(const void *)windows->answered->data : NULL);
 }
 
 const WpWindowAnswer *
@@ -294,8 +359,8 @@ wp_windows_answer(WpWindows *windows, const WpSpans *spans, const WpLinks *links
 
 	set_numbers(windows, spans);
 	g_autofree Tree *trees = study_trees(windows, spans, roots);
+	g_autofree guint8 *fates = g_new(guint8, MAX(spans->n, 1));
 	g_array_set_size(windows->takes, spans->n);
-	g_array_set_size(windows->carried, 0);
 	keep_others(windows, context_ns);
 	windows->answer.floor_ns = windows->is_last ? G_MAXINT64 : windows->last_ns;
 	for (guint32 i = 0; i < spans->n; i++) {
@@ -303,12 +368,11 @@ wp_windows_answer(WpWindows *windows, const WpSpans *spans, const WpLinks *links
 		guint8 what = settle(windows, span, &spans->spans[roots[i]], &trees[roots[i]],
 				     context_ns, &g_array_index(windows->takes, guint8, i));
 		keep_records(windows, span, what);
-		if (what != DROP)
-			g_array_append_val(windows->carried,
-					   g_array_index(windows->numbers, guint64, i));
+		fates[i] = what;
 		if (what == KEEP_OPEN)
 			windows->answer.floor_ns = MIN(windows->answer.floor_ns, span->call_ns);
 	}
+	carry_answers(windows, links, fates);
 	windows->answer.takes = (const guint8 *)windows->takes->data;
 	windows->answer.numbers = (const guint64 *)(const void *)windows->numbers->data;
 	windows->has_answer = TRUE;
@@ -325,6 +389,17 @@ carry_settings(const WpTrace *from, WpRecordSink *to, GError **error)
 				     wp_trace_setting_value(from, i), error))
 			return FALSE;
 	return TRUE;
+}
+
+/* As many calls as a window has, and as many as make up for examples that it has not. */
+static void
+want_calls(WpWindows *windows)
+{
+	guint64 n_known = MIN(windows->carried->len, windows->examples);
+
+	windows->n_new = 0;
+	windows->n_wanted = MAX(windows->calls, windows->examples - n_known);
+	windows->n_enough = windows->n_wanted;
 }
 
 static gboolean
@@ -351,8 +426,7 @@ carry(WpWindows *windows, GError **error)
 	}
 	wp_trace_free(windows->trace);
 	windows->trace = g_steal_pointer(&next);
-	windows->n_new = 0;
-	windows->n_enough = windows->calls;
+	want_calls(windows);
 	return TRUE;
 }
 
@@ -395,7 +469,7 @@ on_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GEr
 			if (!carry(windows, error))
 				return FALSE;
 		} else {
-			windows->n_enough = windows->n_new + windows->calls / 4 + 1;
+			windows->n_enough = windows->n_new + windows->n_wanted / 4 + 1;
 			if (!wp_sink_begin(wp_trace_sink(windows->trace), windows->nodes, error))
 				return FALSE;
 		}
@@ -419,14 +493,14 @@ on_end(WpRecordSink *sink, GError **error)
 static const WpRecordSinkOps window_ops = { on_begin, on_setting, on_record, on_counters, on_end };
 
 WpWindows *
-wp_windows_new(WpNodes *nodes, guint32 calls, WpWindowFunc func, gpointer data)
+wp_windows_new(WpNodes *nodes, guint32 calls, guint32 examples, WpWindowFunc func, gpointer data)
 {
 	WpWindows *windows = g_new0(WpWindows, 1);
 
 	windows->sink.ops = &window_ops;
 	windows->nodes = wp_nodes_ref(nodes);
 	windows->calls = MAX(calls, 1);
-	windows->n_enough = windows->calls;
+	windows->examples = examples;
 	windows->func = func;
 	windows->data = data;
 	windows->trace = wp_trace_new(nodes);
@@ -436,7 +510,9 @@ wp_windows_new(WpNodes *nodes, guint32 calls, WpWindowFunc func, gpointer data)
 	windows->takes = g_array_new(FALSE, FALSE, sizeof(guint8));
 	windows->numbers = g_array_new(FALSE, FALSE, sizeof(guint64));
 	windows->keeps = g_array_new(FALSE, TRUE, sizeof(guint8));
-	windows->carried = g_array_new(FALSE, FALSE, sizeof(guint64));
+	windows->carried = g_array_new(FALSE, FALSE, sizeof(Carried));
+	windows->answered = g_array_new(FALSE, FALSE, sizeof(WpLink));
+	want_calls(windows);
 	return windows;
 }
 
@@ -454,6 +530,7 @@ wp_windows_free(WpWindows *windows)
 	g_array_unref(windows->numbers);
 	g_array_unref(windows->keeps);
 	g_array_unref(windows->carried);
+	g_array_unref(windows->answered);
 	g_free(windows);
 }
 

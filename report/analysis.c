@@ -65,6 +65,14 @@ static const WpOption node_table[] = {
 	  .help = "calls inferred at a time (200000): bounds the memory, whatever\nthe length of "
 		  "the input; "
 		  "0: all at once" },
+	{ .name = "learn-from",
+	  .kind = WP_OPT_INT,
+	  AT(examples),
+	  .argument = "CALLS",
+	  .minimum = 0,
+	  .maximum = 100e6,
+	  .help = "calls of the windows before that a window is solved with, to\nlearn from them "
+		  "(50000)" },
 	{ .name = "names",
 	  .kind = WP_OPT_TEXT,
 	  AT(resolve.names_file),
@@ -189,6 +197,7 @@ wp_analysis_declare(WpOptions *parser, WpAnalysisOptions *options, gboolean sele
 	options->parser = parser;
 	wp_resolve_options_init(&options->resolve);
 	options->window = DEFAULT_WINDOW;
+	options->examples = WP_WINDOW_EXAMPLES;
 	options->engine_options = g_ptr_array_new_with_free_func(g_free);
 	options->engine_tables = g_ptr_array_new_with_free_func(g_free);
 	options->engine_names = g_ptr_array_new();
@@ -455,8 +464,10 @@ take_part(Run *run, WpWindows *windows, const WpTrace *trace, gboolean is_last, 
 {
 	WpAnalysis *analysis = run->analysis;
 	gboolean was_stopped = wp_interrupt_came();
-	if (!resolve_part(run, trace, error) ||
-	    !infer(analysis, run->options, was_stopped ? NULL : wp_interrupt_came, error))
+	if (!resolve_part(run, trace, error))
+		return FALSE;
+	wp_windows_tell(windows, analysis->resolved);
+	if (!infer(analysis, run->options, was_stopped ? NULL : wp_interrupt_came, error))
 		return FALSE;
 	run->has_stopped |= wp_interrupt_came() && !was_stopped;
 	analysis->answer =
@@ -505,7 +516,8 @@ wp_analysis_run(const WpInvocation *invocation, const WpLoadOptions *load,
 			    .analysis = analysis_new() };
 	WpAnalysis *analysis = run.analysis;
 	guint32 calls = options->window ? (guint32)options->window : G_MAXUINT32;
-	WpWindows *windows = analysis->windows = wp_windows_new(nodes, calls, on_window, &run);
+	WpWindows *windows = analysis->windows =
+		wp_windows_new(nodes, calls, (guint32)options->examples, on_window, &run);
 
 	if (!wp_load_stream(invocation, load, nodes, wp_windows_sink(windows), out_outcome,
 			    error) ||

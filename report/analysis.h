@@ -18,11 +18,12 @@
 
 typedef struct {
 	WpResolveOptions resolve;
-	int clients;    /* 0 = auto, 1 = keep */
-	int labels;     /* 0 = auto, 1 = keep */
-	int pattern_by; /* 0 = label, 1 = node */
-	int engine;     /* 0 = auto, else number in wp_engines + 1 */
-	gint64 window;  /* calls inferred at a time; 0 = all */
+	int clients;     /* 0 = auto, 1 = keep */
+	int labels;      /* 0 = auto, 1 = keep */
+	int pattern_by;  /* 0 = label, 1 = node */
+	int engine;      /* 0 = auto, else number in wp_engines + 1 */
+	gint64 window;   /* calls inferred at a time; 0 = all */
+	gint64 examples; /* calls before a window to learn from */
 	const char *root;
 	const char *where;
 

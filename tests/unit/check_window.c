@@ -19,6 +19,8 @@ typedef struct {
 	guint64 next_number;
 	gint64 floor_ns;
 	guint64 most_spans;
+	guint64 n_known;      /* parents from before */
+	guint64 fewest_spans; /* but for the last window */
 } Run;
 
 /* The true links of the spans that are there. */
@@ -44,6 +46,25 @@ true_links(const Run *run)
 	return links;
 }
 
+/* What was answered before is known: of whole requests, and as it was answered. */
+static guint64
+check_answered(const Run *run, const WpLinks *links)
+{
+	const WpSpan *spans = wp_resolved_spans(run->resolved)->spans;
+	const WpLink *answered = wp_resolved_answered(run->resolved);
+	guint64 n_known = 0;
+
+	for (guint32 i = 0; i < links->n; i++)
+		if (spans[i].marks & WP_MARK_ANSWERED) {
+			ck_assert_ptr_nonnull(answered);
+			/* The return of its parent may not have been there when it was answered. */
+			if (answered[i].parent != WP_NO_SPAN)
+				ck_assert_uint_eq(answered[i].parent, links->links[i].parent);
+			n_known += answered[i].parent != WP_NO_SPAN;
+		}
+	return n_known;
+}
+
 /* Links without what does not stand. */
 static void
 hide(WpLinks *links, const WpWindowAnswer *answer)
@@ -66,6 +87,8 @@ on_window(WpWindows *windows, const WpTrace *trace, gboolean is_last, gpointer d
 		wp_pattern_sum_move(run->sum, run->resolved);
 	const WpSpans *spans = wp_resolved_spans(run->resolved);
 	g_autoptr(WpLinks) links = true_links(run);
+	wp_windows_tell(windows, run->resolved);
+	run->n_known += check_answered(run, links);
 	const WpWindowAnswer *answer = wp_windows_answer(windows, spans, links);
 	for (guint32 i = 0; i < spans->n; i++) {
 		guint64 id = spans->spans[i].id;
@@ -79,6 +102,8 @@ on_window(WpWindows *windows, const WpTrace *trace, gboolean is_last, gpointer d
 	ck_assert_int_ge(answer->floor_ns, run->floor_ns);
 	run->floor_ns = answer->floor_ns;
 	run->most_spans = MAX(run->most_spans, spans->n);
+	if (!is_last)
+		run->fewest_spans = MIN(run->fewest_spans, spans->n);
 	hide(links, answer);
 	g_autoptr(WpPatternSet) set = wp_patterns_new(run->resolved, links);
 	wp_pattern_sum_add(run->sum, set);
@@ -122,16 +147,18 @@ describe(const WpPatternSet *set, const WpResolved *resolved)
 	return g_string_free(text, FALSE);
 }
 
-/* (transfer full) What windows of CALLS make of TREE. OUT_COUNTERS: by number. */
+/* (transfer full) What windows of CALLS and EXAMPLES make of TREE. OUT_COUNTERS: by number. */
 static char *
-in_windows(const WpTree *tree, guint32 calls, guint64 *out_counters, guint64 *out_most)
+with_examples(const WpTree *tree, guint32 calls, guint32 examples, guint64 *out_counters,
+	      guint64 *out_most)
 {
 	Run run = { .parents = tree->parents,
 		    .sum = wp_pattern_sum_new(),
 		    .taken = g_new0(guint8, tree->parents->len + 1),
-		    .floor_ns = G_MININT64 };
+		    .floor_ns = G_MININT64,
+		    .fewest_spans = G_MAXUINT64 };
 	WpNodes *nodes = wp_trace_nodes(tree->trace);
-	g_autoptr(WpWindows) windows = wp_windows_new(nodes, calls, on_window, &run);
+	g_autoptr(WpWindows) windows = wp_windows_new(nodes, calls, examples, on_window, &run);
 
 	ck_assert(wp_trace_push(tree->trace, wp_windows_sink(windows), NULL));
 	ck_assert(wp_windows_finish(windows, NULL));
@@ -143,12 +170,20 @@ in_windows(const WpTree *tree, guint32 calls, guint64 *out_counters, guint64 *ou
 			wp_counters_get(wp_trace_counters(wp_windows_trace(windows)), (WpCounter)i);
 	if (out_most)
 		*out_most = run.most_spans;
+	ck_assert_uint_ge(run.fewest_spans, examples);
+	ck_assert_uint_ge(run.n_known, examples / 2);
 	g_autoptr(WpPatternSet) set = wp_pattern_sum_finish(run.sum, run.resolved);
 	char *text = describe(set, run.resolved);
 	wp_pattern_sum_free(run.sum);
 	wp_resolved_free(run.resolved);
 	g_free(run.taken);
 	return text;
+}
+
+static char *
+in_windows(const WpTree *tree, guint32 calls, guint64 *out_counters, guint64 *out_most)
+{
+	return with_examples(tree, calls, 0, out_counters, out_most);
 }
 
 static char *
@@ -200,6 +235,28 @@ START_TEST(same_as_whole)
 			ck_assert_uint_eq(counters[WP_COUNT_WINDOWS_FORCED], 0);
 			ck_assert_uint_le(most, 4 * sizes[s]);
 		}
+	}
+}
+END_TEST
+
+/* Every window holds examples beside its calls, the first so many more calls; but not much more. */
+START_TEST(examples)
+{
+	static const struct {
+		guint32 calls, examples;
+	} rows[] = { { 20, 400 }, { 100, 100 }, { 300, 1000 }, { 500, 50 } };
+	g_autoptr(WpTree) tree = make_requests(1000, 9, 0);
+	g_autofree char *expected = whole(tree);
+	for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
+		guint64 counters[WP_N_COUNTERS], most;
+		g_autofree char *got =
+			with_examples(tree, rows[r].calls, rows[r].examples, counters, &most);
+		ck_assert_str_eq(got, expected);
+		ck_assert_uint_eq(counters[WP_COUNT_WINDOW_CALLS_LATE], 0);
+		ck_assert_uint_eq(counters[WP_COUNT_WINDOWS_FORCED], 0);
+		ck_assert_uint_ge(counters[WP_COUNT_WINDOWS],
+				  (3500 - rows[r].examples) / (2 * rows[r].calls));
+		ck_assert_uint_le(most, rows[r].examples + 4 * rows[r].calls + 100);
 	}
 }
 END_TEST
@@ -310,5 +367,5 @@ START_TEST(clients_fold_late)
 }
 END_TEST
 
-WP_SUITE("window", same_as_whole, smaller_than_a_request, no_return, open_over_windows,
+WP_SUITE("window", same_as_whole, examples, smaller_than_a_request, no_return, open_over_windows,
 	 knowledge_grows, clients_fold_late)
