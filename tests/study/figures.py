@@ -3,11 +3,12 @@
 import sys
 
 import plot
-from trial import instance_errors, links_right, traces_right
+from trial import SCENARIOS, instance_errors, links_right, traces_right
 
 ENGINES = ("scoreboard", "nesting")
 CASES = ("multi-tier", "children-parallel", "children-0-2", "children-d-cc", "penalty-breaker")
 PERCENT = 100.0
+MULTI_TIER_IN_FLIGHT = 11.5  # requests at load 1
 
 
 def say(text):
@@ -138,7 +139,7 @@ def figure_21(study):
         for factor in (1.2, 1.1, 1.05, 1, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5):
             worse = study.degrade(trace, "--sniffer", f"{factor * rate:.0f}/s")
             kept = study.report(worse, "scoreboard")
-            records = 2 * kept["calls"] - kept["links"]["unpaired"]
+            records = 2 * kept["calls"] - kept["links"].get("unpaired", 0)
             for engine in ENGINES:
                 page = study.evaluate(worse, truth, engine)
                 rows.append((case, engine, 1 - records / (2 * whole["calls"]),
@@ -202,25 +203,56 @@ def table_1(study):
 def speed(study):
     """Calls a second against requests in flight and length, one thread, whole program."""
     rows = []
-    for load in (0.25, 1, 4, 16):
-        trace, _ = study.simulate("multi-tier", load=load, requests=20000)
+    runs = [("load", in_flight, 20000) for in_flight in (1, 2, 4, 8, 16, 32, 64)]
+    runs += [("length", 1.3, requests) for requests in (2000, 20000, 200000, 2000000)]
+    for what, in_flight, requests in runs:
+        trace = study.simulate_binary("multi-tier", load=in_flight / MULTI_TIER_IN_FLIGHT, requests=requests)
         page = study.report(trace, "scoreboard")
         busy = int(page["total_ns"]) / 1e9 / duration(page)
         for engine in ENGINES:
-            seconds, megabytes = study.cost("calls", "-q", "--engine", engine, trace)
-            rows.append(("load", engine, busy, page["calls"], page["calls"] / seconds, megabytes))
-    for requests in (2000, 20000, 200000):
-        trace, _ = study.simulate("multi-tier", load=1, requests=requests)
-        page = study.report(trace, "scoreboard")
-        busy = int(page["total_ns"]) / 1e9 / duration(page)
-        for engine in ENGINES:
-            seconds, megabytes = study.cost("calls", "-q", "--engine", engine, trace)
-            rows.append(("length", engine, busy, page["calls"], page["calls"] / seconds, megabytes))
+            one = ("--threads", 1) if engine == "nesting" else ()
+            seconds, megabytes = study.cost("calls", "-q", "--engine", engine, *one, trace)
+            rows.append((what, engine, busy, page["calls"], page["calls"] / seconds, megabytes))
     study.write_rows("speed", ("sweep", "engine", "in_flight", "calls", "calls_a_second", "MB"), rows)
     for what, x, label in (("load", 2, "requests in flight"), ("length", 3, "calls")):
         curves = [(e, [(r[x], r[4]) for r in rows if r[0] == what and r[1] == e]) for e in ENGINES]
         plot.write(study.out / f"speed-{what}.svg", f"Calls a second by {label}", label, "calls a second", curves,
                    x_log=True, y_log=True)
+
+
+# Trust: whether what wirepath says of its own answers holds
+
+KEPT = ("shop", "shop-busy", "grpc")
+LOADS = (0.25, 0.5, 1, 2, 4)
+
+
+def trials(study):
+    """(name, load, trace, truth): every scenario at every load, the captures kept here, and those given."""
+    for scenario in sorted(SCENARIOS.glob("*.scenario")):
+        for load in LOADS:
+            yield (scenario.stem, load, *study.simulate(scenario.stem, load=load))
+    for name in KEPT:
+        folder = SCENARIOS.parent / name
+        yield name, "", folder / "input.pcap.gz", folder / "truth.csv.gz"
+    for trace, truth in study.also:
+        yield trace.name.split(".")[0], "", trace, truth
+
+
+def trust(study):
+    """What is right, what the self-check expects of it, and whether the probabilities of links hold."""
+    rows = []
+    for name, load, trace, truth in trials(study):
+        page = study.evaluate(trace, truth, "nesting")
+        check = study.report(trace, "nesting", "--self-check")["links"]["self_check"]
+        right = PERCENT * links_right(page["all"])
+        expected = PERCENT * check["links_right"] / max(check["links"], 1)
+        rows.append((name, load, page["parallelism"], right, expected, expected - right,
+                     page["calibration_error"], page["auc"], PERCENT * page["coverage_at_99"]))
+    study.write_rows("trust", ("case", "load", "parallelism", "links_right", "self_check", "off", "calibration_error",
+                               "auc", "coverage_at_99"), rows)
+    points = {"scenarios": [(r[3], r[4]) for r in rows if r[1] != ""], "captures": [(r[3], r[4]) for r in rows if r[1] == ""]}
+    plot.write(study.out / "trust.svg", "What the self-check expects, and what is so", "links under the right parent, %",
+               "expected by the self-check, %", list(points.items()), y_low=0, y_high=100, lines=False)
 
 
 FIGURES = {
@@ -232,4 +264,5 @@ FIGURES = {
     "22": figure_22,
     "table-1": table_1,
     "speed": speed,
+    "trust": trust,
 }

@@ -14,8 +14,8 @@ SCENARIOS = HERE.parent.parent / "traces" / "scenarios"
 class Study:
     """Where the program is, where results go, and how much is done (QUICK: a tenth, to try it out)."""
 
-    def __init__(self, program, out, quick):
-        self.program, self.out, self.quick = str(program), pathlib.Path(out), quick
+    def __init__(self, program, out, quick, also=()):
+        self.program, self.out, self.quick, self.also = str(program), pathlib.Path(out), quick, also
         self.folder = tempfile.TemporaryDirectory(prefix="wirepath-study-")
         self.out.mkdir(parents=True, exist_ok=True)
         self.made = {}
@@ -44,6 +44,13 @@ class Study:
             self.run(*arguments)
             self.made[key] = (trace, truth)
         return self.made[key]
+
+    def simulate_binary(self, scenario, load, requests):
+        """A trace alone, in a form that costs little to read; the one before is overwritten."""
+        trace = self.path("long.wpt")
+        self.run("simulate", SCENARIOS / f"{scenario}.scenario", "-q", "-o", trace, "--load", load,
+                 "--requests", self.requests(requests))
+        return trace
 
     def degrade(self, trace, *arguments):
         worse = self.path("degraded.trace")
