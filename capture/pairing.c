@@ -9,6 +9,8 @@
 #define FIRST_CALLS 4
 #define QUIET       (50 * G_GINT64_CONSTANT(1000000)) /* ns; what was outstanding has come or was lost */
 #define QUIET_LEAST (G_GINT64_CONSTANT(1000000)) /* ... and twice the longest latency, not less */
+#define FITS_LEAST  4  /* returns that begin where they should, before their latency is trusted */
+#define FITS_QUIET  4  /* ... and so many times the longest must pass without a call or return */
 #define LOOK_BACK   64 /* calls whose returns are expected at one place stand together */
 
 void
@@ -33,7 +35,7 @@ wp_pairing_hole_in_returns(WpPairing *pairing)
 {
 	pairing->hole_in_returns = TRUE;
 	pairing->n_holes += !pairing->in_hole;
-	pairing->in_hole = TRUE;
+	pairing->in_hole = pairing->is_answered = TRUE;
 }
 
 void
@@ -69,8 +71,21 @@ make_room(WpPairing *pairing)
 static void
 begin_anew(WpPairing *pairing)
 {
-	pairing->n_holes = pairing->n_unsure = 0;
+	pairing->n_holes = pairing->n_unsure = pairing->n_fits = 0;
+	pairing->longest_fit_ns = 0;
 	pairing->misses_calls = FALSE;
+}
+
+/*
+ * A client that ran ahead of a hole, then asks one by one: each return begins where that of the latest call
+ * would. Were one of an older call outstanding, the server would not be silent for many times as long.
+ */
+static gboolean
+is_silent(const WpPairing *pairing, gint64 now_ns)
+{
+	gint64 quiet_ns = MAX(FITS_QUIET * pairing->longest_fit_ns, QUIET_LEAST);
+	return pairing->is_answered && pairing->n_fits >= FITS_LEAST &&
+	       now_ns - pairing->last_ns > quiet_ns;
 }
 
 /* TRUE where the returns of all calls that are pending have come, unread, or were lost. */
@@ -80,7 +95,7 @@ is_clear(const WpPairing *pairing, gint64 now_ns)
 	gint64 quiet_ns = QUIET;
 	if (pairing->longest_ns)
 		quiet_ns = CLAMP(2 * pairing->longest_ns, QUIET_LEAST, QUIET);
-	if (pairing->n == 0 || now_ns - pairing->last_ns > quiet_ns)
+	if (pairing->n == 0 || now_ns - pairing->last_ns > quiet_ns || is_silent(pairing, now_ns))
 		return TRUE;
 	return !pairing->misses_calls && pairing->n <= pairing->n_holes + pairing->n_unsure;
 }
@@ -94,7 +109,7 @@ wp_pairing_add(WpPairing *pairing, const WpMessage *call, WpCallRef ref)
 	for (guint i = 0; i < n_looked; i++)
 		pairing->is_ahead |= pairing->calls[pairing->n - 1 - i].peer == call->begin.peer;
 	gboolean clear = is_clear(pairing, call->begin.time_ns);
-	pairing->in_hole = FALSE;
+	pairing->in_hole = pairing->is_answered = FALSE;
 	pairing->last_ns = MAX(pairing->last_ns, call->end.time_ns);
 	WpPending *pending = &pairing->calls[pairing->n++];
 	*pending = (WpPending){
@@ -121,15 +136,25 @@ wp_pairing_fits(const WpPending *call, const WpStamp *begin)
 	       (begin->peer == WP_NO_OFFSET || begin->peer > call->end_offset);
 }
 
-/* A call whose return must begin exactly at BEGIN. */
-static int
+/* The first call whose return must begin exactly at BEGIN; NULL where there is none. */
+static const WpPending *
 find_position(const WpPairing *pairing, const WpStamp *begin)
 {
 	for (guint i = 0; i < pairing->n; i++)
 		if (wp_pairing_fits(&pairing->calls[i], begin))
-			return pairing->is_ahead && !pairing->calls[i].is_clear ? WP_PAIRING_UNSURE
-										: (int)i;
-	return WP_PAIRING_UNSURE;
+			return &pairing->calls[i];
+	return NULL;
+}
+
+static void
+note_fit(WpPairing *pairing, const WpMessage *return_message)
+{
+	const WpPending *call = find_position(pairing, &return_message->begin);
+	if (!call)
+		return;
+	gint64 latency_ns = return_message->end.time_ns - call->begin_ns;
+	pairing->n_fits++;
+	pairing->longest_fit_ns = MAX(pairing->longest_fit_ns, latency_ns);
 }
 
 int
@@ -139,7 +164,10 @@ wp_pairing_find(const WpPairing *pairing, const WpStamp *begin)
 		return WP_PAIRING_ORPHAN;
 	if (!pairing->hole_in_returns && !pairing->calls[0].follows_hole)
 		return 0;
-	return find_position(pairing, begin);
+	const WpPending *call = find_position(pairing, begin);
+	if (!call || (pairing->is_ahead && !call->is_clear))
+		return WP_PAIRING_UNSURE;
+	return (int)(call - pairing->calls);
 }
 
 int
@@ -149,8 +177,11 @@ wp_pairing_match_order(WpPairing *pairing, const WpMessage *return_message, guin
 	int found = wp_pairing_find(pairing, &return_message->begin);
 	*out_before = 0;
 	pairing->in_hole = FALSE;
+	pairing->is_answered = TRUE;
 	pairing->last_ns = MAX(pairing->last_ns, return_message->end.time_ns);
 	pairing->n_unsure += found == WP_PAIRING_UNSURE;
+	if (found == WP_PAIRING_UNSURE)
+		note_fit(pairing, return_message);
 	/* Its call may come yet, and must not be given the next return. */
 	if (found == WP_PAIRING_ORPHAN && return_message->begin.offset != WP_NO_OFFSET)
 		pairing->hole_in_returns = TRUE;

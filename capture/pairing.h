@@ -56,6 +56,9 @@ typedef struct {
 	guint n_unsure;        /* returns that were not paired, since then */
 	gint64 last_ns;        /* of the last call or return */
 	gint64 longest_ns;     /* latency of a call that was answered */
+	gboolean is_answered;  /* a return came last, or was lost */
+	guint n_fits;          /* unsure returns that begin where one was expected */
+	gint64 longest_fit_ns; /* their latency, if they are what they seem */
 	WpPending first;       /* there is seldom another; so it may not be moved once used */
 } WpPairing;
 

@@ -2,7 +2,8 @@
  * Pairing in order, as rows: what comes, and what is paired. "C 5": a call that begins when the client
  * had 5 bytes of the server; "R 5": a return that begins with byte 5 of the server; "?" instead of the
  * number: not known; "C 5-9": the call ends with byte 9; "R 5-9": nine bytes of the client had come to
- * the server; "lost C", "lost R": bytes are missing there. Calls are numbered from 1.
+ * the server; "lost C", "lost R": bytes are missing there; "at 7": all that follows is at 7 us. Calls are
+ * numbered from 1.
  */
 #include "capture/pairing.h"
 
@@ -31,11 +32,13 @@ second_of(const char *word, guint64 otherwise)
 }
 
 static char
-match(WpPairing *pairing, const char *word)
+match(WpPairing *pairing, const char *word, gint64 now_ns)
 {
 	WpMessage message = { .kind = WP_KIND_RETURN,
 			      .begin.offset = offset_of(word),
-			      .begin.peer = second_of(word, WP_NO_OFFSET) };
+			      .begin.peer = second_of(word, WP_NO_OFFSET),
+			      .begin.time_ns = now_ns,
+			      .end.time_ns = now_ns };
 	guint before;
 	int found = wp_pairing_match_order(pairing, &message, &before);
 	if (found < 0)
@@ -53,14 +56,19 @@ run(const char *text)
 	g_auto(GStrv) words = g_strsplit(text, " ", -1);
 	GString *out = g_string_new(NULL);
 	WpCallRef ref = 0;
+	gint64 now_ns = 0;
 
 	for (char **word = words; *word; word += 2) {
 		if (strcmp(word[0], "C") == 0) {
 			WpMessage call = { .begin.peer = offset_of(word[1]),
-					   .end.offset = second_of(word[1], 0) };
+					   .end.offset = second_of(word[1], 0),
+					   .begin.time_ns = now_ns,
+					   .end.time_ns = now_ns };
 			wp_pairing_add(&pairing, &call, ++ref);
 		} else if (strcmp(word[0], "R") == 0) {
-			g_string_append_c(out, match(&pairing, word[1]));
+			g_string_append_c(out, match(&pairing, word[1], now_ns));
+		} else if (strcmp(word[0], "at") == 0) {
+			now_ns = 1000 * g_ascii_strtoll(word[1], NULL, 10);
 		} else if (*word[1] == 'C') {
 			wp_pairing_hole_in_calls(&pairing);
 		} else {
@@ -70,6 +78,10 @@ run(const char *text)
 	wp_pairing_clear(&pairing);
 	return g_string_free(out, FALSE);
 }
+
+/* Three calls at once, of whose returns some were lost; four that begin where they should. */
+#define AHEAD "C 0 C 0 C 0 lost R "
+#define FIT_4 "C 30 R 30 C 39 R 39 C 48 R 48 C 57 R 57 "
 
 START_TEST(in_order)
 {
@@ -85,6 +97,15 @@ START_TEST(in_order)
 		{ "a lost return, another call", "C 0-7 lost R C 9-17 R 9-18", "2" },
 		{ "a lost return among calls ahead of returns",
 		  "C 0 C 0 lost R C 9 R 9 R 18 C 27 R 27", "??4" },
+		{ "... which then asks one by one, and pauses", AHEAD FIT_4 "at 3000 C 66 R 66",
+		  "????8" },
+		{ "... once more, having paused", AHEAD FIT_4 "at 3000 C 66 R 66 C 75 R 75",
+		  "????89" },
+		{ "... too soon", AHEAD "C 30 R 30 C 39 R 39 C 48 R 48 at 3000 C 57 R 57", "????" },
+		{ "... with a call on its way", AHEAD FIT_4 "C 66 at 3000 C 66 R 66", "?????" },
+		{ "... that has taken as long before",
+		  AHEAD "C 30 at 900 R 30 C 39 R 39 C 48 R 48 C 57 R 57 at 3000 C 66 R 66",
+		  "?????" },
 		{ "after a hole, without positions", "lost R C ? R 0", "?" },
 		{ "a return before its call", "R 0 C 0 C 9 R 9 C 18 R 18", "-23" },
 		{ "a return before its call, over UDP", "R ? C ? R ?", "-1" },
