@@ -450,6 +450,8 @@ take_record(TlsState *tls, WpDecodeContext *context, WpDirection direction, WpBy
 	if (is_sealed(tls, direction, record) &&
 	    open_record(tls, context, direction, record, in, out_unit))
 		return;
+	if (tls->has_inner && record->type != RECORD_DATA)
+		wp_decode_inner(context, direction, wp_bytes(in.data, 0), 0, out_unit->length, 0);
 	if (record->type == RECORD_CHANGE_CIPHER && tls->session)
 		wp_tls_session_change_cipher(tls->session, direction);
 	if (record->type == RECORD_HANDSHAKE && !tls->is_early)

@@ -51,8 +51,8 @@ add_knot(InnerSide *side, guint64 outer, guint64 inner)
 static guint64
 map(InnerSide *side, guint64 outer)
 {
-	if (outer == WP_NO_OFFSET || side->n == 0)
-		return outer == WP_NO_OFFSET ? outer : 0;
+	if (outer == WP_NO_OFFSET)
+		return outer;
 	guint64 i = side->n, oldest = side->n > MAX_KNOTS ? side->n - MAX_KNOTS : 0;
 	while (i > oldest && knot_at(side, i - 1)->outer > outer)
 		i--;
@@ -125,6 +125,8 @@ wp_decode_inner_begin(WpDecodeContext *context, const WpDecoder *decoder, gboole
 	} else if (decoder) {
 		wp_stream_set_decoder(new, decoder);
 	}
+	for (int i = 0; i < 2; i++)
+		add_knot(&stream->inner->sides[i], stream->sides[i].offset, 0);
 	new->is_sure = new->decoder != NULL;
 	new->sides[0].is_lost = new->sides[1].is_lost = new->decoder && !from_start;
 }
@@ -138,15 +140,15 @@ wp_decode_inner(WpDecodeContext *context, WpDirection direction, WpBytes data, g
 		return;
 	InnerSide *side = &stream->inner->sides[direction];
 	guint64 begin = stream->sides[direction].offset;
-	guint64 inner = side->n ? knot_at(side, side->n - 1)->inner : 0;
-	if (side->n == 0) {
-		add_knot(side, begin, 0);
-	} else if (begin > knot_at(side, side->n - 1)->outer) {
+	guint64 inner = knot_at(side, side->n - 1)->inner;
+	if (begin > knot_at(side, side->n - 1)->outer) {
 		guint64 gap = begin - knot_at(side, side->n - 1)->outer;
 		guint64 missing = gap > missed ? gap - missed : 1;
-		wp_stream_hole(stream->inner->stream, direction, missing, NULL,
-			       wp_decode_time(context));
-		inner += missing;
+		WpStream *inside = stream->inner->stream;
+		wp_stream_hole(inside, direction, missing, NULL, wp_decode_time(context));
+		/* What was acknowledged in the hole was told in outer bytes. */
+		inside->sides[direction].offset += gap - missing;
+		inner += gap;
 		add_knot(side, begin, inner);
 	}
 	if (data.length)

@@ -6,7 +6,7 @@
  *
  * what: 0, 1 bytes of client, server; 2, 3 a hole of LENGTH in client, server; 4, 5 FIN; 6 a pause of
  * LENGTH milliseconds; 7 reset. Flags: 1 UDP, 2 mid-stream, 4 the wrong side is called client, 8 each
- * step byte by byte. The same conversation is what tests/support/decode-run.c writes as seeds.
+ * step byte by byte, 16 with the secrets of one TLS connection. The same conversation is what tests/support/decode-run.c writes as seeds.
  *
  * With WP_FUZZ_DECODER=NAME all inputs that the fuzzer makes are for that decoder, so that each can be
  * given time of its own.
@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "capture/keylog.h"
 #include "capture/stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -98,6 +99,37 @@ decoder_of(uint8_t number)
 	return NULL;
 }
 
+/* The secrets of tests/unit/check_decode_tls_keys.c, whose seeds open with them. */
+static WpKeylog *
+make_keylog(void)
+{
+	static const struct {
+		const char *label;
+		int byte;
+		int length;
+	} rows[] = {
+		{ "CLIENT_RANDOM", 99, 48 },
+		{ "CLIENT_EARLY_TRAFFIC_SECRET", 1, 32 },
+		{ "CLIENT_HANDSHAKE_TRAFFIC_SECRET", 2, 32 },
+		{ "CLIENT_TRAFFIC_SECRET_0", 3, 32 },
+		{ "SERVER_HANDSHAKE_TRAFFIC_SECRET", 18, 32 },
+		{ "SERVER_TRAFFIC_SECRET_0", 19, 32 },
+	};
+	g_autoptr(GString) text = g_string_new(NULL);
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_string_append_printf(text, "%s ", rows[i].label);
+		for (int k = 0; k < 32; k++)
+			g_string_append(text, "63");
+		g_string_append_c(text, ' ');
+		for (int k = 0; k < rows[i].length; k++)
+			g_string_append_printf(text, "%02x", rows[i].byte);
+		g_string_append_c(text, '\n');
+	}
+	WpKeylog *keylog = wp_keylog_new();
+	wp_keylog_add(keylog, text->str, text->len);
+	return keylog;
+}
+
 static void
 run_conversation(const WpStreamShared *shared, const uint8_t *data, size_t size)
 {
@@ -139,6 +171,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				  .forced = decoder_of(data[0]),
 				  .forced_port = 9999,
 				  .max_pending = 64 };
+	g_autoptr(WpKeylog) keylog = data[1] & 16 ? make_keylog() : NULL;
+	shared.keylog = keylog;
 	run_conversation(&shared, data, size);
 	wp_order_flush(order, NULL);
 	return 0;

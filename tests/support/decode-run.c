@@ -4,6 +4,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "capture/keylog.h"
 #include "tests/support/suite.h"
 
 #define STEP_NS 1000
@@ -66,6 +67,7 @@ typedef struct {
 	WpNodes *nodes;
 	WpCounters *counters;
 	WpOrder *order;
+	WpKeylog *keylog; /* or NULL */
 	WpStreamShared shared;
 	WpStream *stream;
 	guint64 sent[2]; /* bytes, by info's direction */
@@ -102,6 +104,11 @@ start_run(Run *run, const WpRunOptions *options)
 					.token_key = 1,
 					.forced = options->forced,
 					.forced_port = server.port };
+	if (options->keylog) {
+		run->keylog = wp_keylog_new();
+		wp_keylog_add(run->keylog, options->keylog, strlen(options->keylog));
+		run->shared.keylog = run->keylog;
+	}
 	run->stream = wp_stream_new(&run->shared, &info);
 }
 
@@ -109,6 +116,7 @@ static void
 end_run(Run *run)
 {
 	wp_stream_free(run->stream);
+	wp_keylog_free(run->keylog);
 	wp_order_free(run->order);
 	wp_counters_free(run->counters);
 	wp_nodes_unref(run->nodes);
@@ -229,8 +237,9 @@ write_seed(const WpRunOptions *options, const WpStep *steps, gsize n_steps)
 	static const char kinds[] = "CScsFGPR"; /* in the order of fuzz_decode.c */
 	const char *folder = g_getenv("WP_FUZZ_SEEDS");
 	g_autoptr(GByteArray) seed = g_byte_array_new();
-	guint8 head[2] = { 0xff, (guint8)(options->is_udp | options->is_midstream << 1 |
-					  options->is_swapped << 2) };
+	guint8 head[2] = { 0xff,
+			   (guint8)(options->is_udp | options->is_midstream << 1 |
+				    options->is_swapped << 2 | (options->keylog != NULL) << 4) };
 
 	if (!folder)
 		return;

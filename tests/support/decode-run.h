@@ -99,6 +99,7 @@ typedef struct {
 	gboolean is_udp;
 	gboolean is_midstream;
 	gboolean is_swapped; /* the stream is told the wrong client, and may find out */
+	const char *keylog;  /* secrets of TLS connections; NULL = none */
 	gsize cut;           /* > 0: each step's bytes come in pieces of so many, with one stamp */
 	gboolean no_counters;
 	gboolean
