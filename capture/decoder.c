@@ -40,6 +40,7 @@ const WpDecoder *const wp_decoders[] = {
 	&wp_decoder_sip,
 	&wp_decoder_rmi,
 	&wp_decoder_tds,
+	&wp_decoder_tns,
 	NULL,
 };
 /* clang-format on */

@@ -27,6 +27,7 @@ extern const WpDecoder wp_decoder_smtp;
 extern const WpDecoder wp_decoder_ssh; /* decode-opaque.c */
 extern const WpDecoder wp_decoder_tds;
 extern const WpDecoder wp_decoder_thrift;
+extern const WpDecoder wp_decoder_tns;
 extern const WpDecoder wp_decoder_websocket;
 
 #endif

@@ -39,6 +39,7 @@ static const struct {
 	  "(W+4 W:9 W:1 W:2013 W:0 b:0 (W+4 x:10 'ok' b:0 W:1 b:0 ) )", FALSE },
 	{ "tds", "x:12010014000001000000060006ff000000000000",
 	  "x:04010014003301000000060006ff000000000000", FALSE },
+	{ "tns", "x:0042000001000000013e012c 0:54", "x:0020000002000000013e 0:22", FALSE },
 	{ "smtp", "'EHLO a.lan' r", "'220 b.lan ESMTP' r", FALSE },
 	{ "sip", "'INFO sip:a SIP/2.0' r 'Call-ID: 1' r 'CSeq: 1 INFO' r r",
 	  "'SIP/2.0 200 ok' r 'Call-ID: 1' r 'CSeq: 1 INFO' r r", TRUE },
