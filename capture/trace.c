@@ -219,6 +219,12 @@ wp_trace_n_records(const WpTrace *trace)
 	return trace->n_records;
 }
 
+gboolean
+wp_trace_has_tokens(const WpTrace *trace)
+{
+	return trace->n_tokens > 0;
+}
+
 const WpRecord *
 wp_trace_records(const WpTrace *trace)
 {

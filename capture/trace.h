@@ -50,6 +50,9 @@ gboolean wp_trace_is_continued(const WpTrace *trace);
 
 /* (transfer none) All valid as long as TRACE. */
 gsize wp_trace_n_records(const WpTrace *trace);
+/* FALSE: no record has a token. */
+gboolean wp_trace_has_tokens(const WpTrace *trace);
+
 const WpRecord *wp_trace_records(const WpTrace *trace);
 const guint32 *wp_trace_tokens(const WpTrace *trace, const WpRecord *record);
 WpNodes *wp_trace_nodes(const WpTrace *trace);

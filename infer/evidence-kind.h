@@ -34,7 +34,7 @@ extern const WpEvidenceKind wp_evidence_tokens;
 extern const WpEvidenceKind wp_evidence_transactions;
 
 /* FALSE: wp_evidence_new() would give NULL, whatever the candidates. */
-gboolean wp_evidence_may_speak(const WpNestProblem *problem, gboolean only_first);
+gboolean wp_evidence_may_speak(WpNestProblem *problem, gboolean only_first);
 
 /*
  * (transfer full) What the kinds of PROBLEM's options know; NULL where that is nothing. ONLY_FIRST: those that

@@ -133,9 +133,9 @@ number_pairs(WpEvidence *evidence)
 	};
 }
 
-/* The kinds that might say something: bit i is wp_evidence_kinds[i]. */
+/* The kinds that might say something: bit i is wp_evidence_kinds[i]. To see that takes a look at every call. */
 static guint32
-find_speakers(const WpNestProblem *problem, gboolean only_first)
+find_speakers(const WpNestProblem *problem)
 {
 	const WpEvidenceHost host = { .resolved = problem->resolved,
 				      .problem = problem,
@@ -145,23 +145,36 @@ find_speakers(const WpNestProblem *problem, gboolean only_first)
 	for (guint i = 0; i < N_KINDS; i++) {
 		const WpEvidenceKind *kind = wp_evidence_kinds[i];
 		if ((problem->options->evidence & 1u << i) && kind->begin &&
-		    (kind->tells_first || !only_first) &&
 		    (!kind->may_speak || kind->may_speak(&host)))
 			set |= 1u << i;
 	}
 	return set;
 }
 
-gboolean
-wp_evidence_may_speak(const WpNestProblem *problem, gboolean only_first)
+static guint32
+get_speakers(WpNestProblem *problem, gboolean only_first)
 {
-	return find_speakers(problem, only_first) != 0;
+	guint32 set = 0;
+
+	if (!problem->has_speakers)
+		problem->speakers = find_speakers(problem);
+	problem->has_speakers = TRUE;
+	for (guint i = 0; i < N_KINDS; i++)
+		if (wp_evidence_kinds[i]->tells_first || !only_first)
+			set |= problem->speakers & 1u << i;
+	return set;
+}
+
+gboolean
+wp_evidence_may_speak(WpNestProblem *problem, gboolean only_first)
+{
+	return get_speakers(problem, only_first) != 0;
 }
 
 WpEvidence *
 wp_evidence_new(WpNestProblem *problem, gboolean only_first)
 {
-	guint32 set = find_speakers(problem, only_first);
+	guint32 set = get_speakers(problem, only_first);
 	gboolean speaks = FALSE;
 
 	if (!set)

@@ -144,7 +144,9 @@ typedef struct {
 	WpQuickLog quick;
 	WpNestAccident *accidents; /* some of the pairs that are none: what chance is like */
 	guint32 n_accidents;
-	WpEvidence *evidence; /* NULL: nothing but time; then all odds are 0 */
+	guint32 speakers;      /* kinds of evidence that might say something of this host */
+	gboolean has_speakers; /* ... is known */
+	WpEvidence *evidence;  /* NULL: nothing but time; then all odds are 0 */
 } WpNestProblem;
 
 static inline guint32
