@@ -294,11 +294,17 @@ caller_of(const Method *method)
 	return number_of(method) <= CONNECTION_TUNE_OK ? WP_FROM_SERVER : WP_FROM_CLIENT;
 }
 
-/* TRUE where a method of CALLER, other than a close, waits on CHANNEL, which has one at a time; its callid. */
+/*
+ * TRUE where a method of CALLER, other than a close, waits on CHANNEL; its callid. There is one at a time: of
+ * several, answers were not captured, and nobody knows which of them still wait.
+ */
 static gboolean
 is_waited_for(WpDecodeContext *context, guint16 channel, WpDirection caller, guint64 *out_callid)
 {
+	guint64 found = 0;
 	guint32 note;
+	guint n_waiting = 0;
+
 	for (gsize i = 0; i < G_N_ELEMENTS(methods); i++) {
 		const Method *method = &methods[i];
 		guint64 callid = callid_of(channel, method->class_id, method->method_id);
@@ -306,10 +312,13 @@ is_waited_for(WpDecodeContext *context, guint16 channel, WpDirection caller, gui
 		    number_of(method) == CHANNEL_CLOSE || number_of(method) == CONNECTION_CLOSE ||
 		    !wp_decode_pending_callid(context, callid, &note))
 			continue;
-		*out_callid = callid;
-		return TRUE;
+		if (++n_waiting > 1)
+			return FALSE;
+		found = callid;
 	}
-	return FALSE;
+	if (n_waiting == 1)
+		*out_callid = found;
+	return n_waiting == 1;
 }
 
 /* A close for an error is the answer to what waits on the channel, be it named or discarded unread. */

@@ -239,9 +239,12 @@ static void
 on_reset(WpReassemblyEnv *env, WpReassembly *tcp, const WpStamp *stamp)
 {
 	Flow *flow = flow_of(tcp);
+	/* Of a side that was not captured nobody knows what it had answered. */
+	gboolean is_seen = tcp->half[0].is_seen && tcp->half[1].is_seen;
 	flow->was_reset = TRUE;
 	if (flow->stream)
-		wp_stream_finish(flow->stream, WP_FINISH_RESET, stamp);
+		wp_stream_finish(flow->stream, is_seen ? WP_FINISH_RESET : WP_FINISH_TIMEOUT,
+				 stamp);
 }
 
 static const WpReassemblyOps reassembly_ops = { on_bytes, on_hole, on_end, on_reset };

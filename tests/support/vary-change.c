@@ -11,6 +11,9 @@
 #define US G_GINT64_CONSTANT(1000)
 #define MS G_GINT64_CONSTANT(1000000)
 
+/* Packets of so many bytes are not the last of a message. */
+#define FULL_SEGMENT 1400
+
 /* A share of 1 in ONE_IN, by chance. */
 static gboolean
 chance(guint64 *state, guint one_in)
@@ -184,17 +187,17 @@ wp_vary_retransmitted(GPtrArray *packets)
 	g_ptr_array_sort(packets, compare_times);
 }
 
-/* The order in the file is not that of time, by up to four places. */
+/* The order in the file is not that of time, by up to four places and 5 ms. */
 void
 wp_vary_file_order(GPtrArray *packets)
 {
 	guint64 state = 3;
 	for (guint i = 0; i + 4 < packets->len; i++) {
 		guint other = i + 1 + (guint)chance(&state, 2) + 2 * (guint)chance(&state, 2);
-		gpointer packet = packets->pdata[i];
-		if (!chance(&state, 3))
+		WpVaryPacket *packet = packets->pdata[i], *later = packets->pdata[other];
+		if (!chance(&state, 3) || later->time_ns - packet->time_ns > 5 * MS)
 			continue;
-		packets->pdata[i] = packets->pdata[other];
+		packets->pdata[i] = later;
 		packets->pdata[other] = packet;
 		i = other;
 	}
@@ -212,8 +215,8 @@ is_same_way(const WpVaryPacket *a, const WpVaryPacket *b)
 }
 
 /*
- * Segments overtake each other: of four that follow each other, the two in the middle change places and
- * keep the times. (The first and the last byte of a message are where they were.)
+ * Segments overtake each other: of four that follow each other in a long message, the two in the middle change
+ * places, and the times stay. (The first and the last byte of the message are where they were.)
  */
 void
 wp_vary_reordered(GPtrArray *packets)
@@ -221,7 +224,8 @@ wp_vary_reordered(GPtrArray *packets)
 	for (guint i = 0; i + 3 < packets->len; i++) {
 		WpVaryPacket **four = (WpVaryPacket **)&packets->pdata[i];
 		if (!is_same_way(four[0], four[1]) || !is_same_way(four[1], four[2]) ||
-		    !is_same_way(four[2], four[3]))
+		    !is_same_way(four[2], four[3]) || four[0]->ip->len < FULL_SEGMENT ||
+		    four[1]->ip->len < FULL_SEGMENT || four[2]->ip->len < FULL_SEGMENT)
 			continue;
 		GByteArray *second = four[1]->ip;
 		four[1]->ip = four[2]->ip;

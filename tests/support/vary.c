@@ -247,7 +247,7 @@ const WpVariant wp_variants[] = {
 	{ .name = "snap-200", FEWER, .keeps = 95, .file.snap = 200 },
 	{ .name = "snap-96-vxlan",
 	  FEWER,
-	  .keeps = 10,
+	  .keeps = 0,
 	  .file.snap = 96,
 	  .wrap = "eth ip4 vxlan eth" },
 	{ .name = "snap-60-vxlan", FEWER, .file.snap = 60, .wrap = "eth ip4 vxlan eth" },
