@@ -93,7 +93,7 @@ def sweep(study, name, title, x_name, points, x_log=False):
         for engine, parallelism, errors, links, traces in both(study, trace, truth):
             rows.append((case, engine, parallelism if x is None else x, parallelism,
                          "" if errors is None else errors, links, traces))
-    columns = ("case", "engine", x_name, "parallelism", "false_positive_instances", "links_right", "traces_right")
+    columns = ("case", "engine", "x", "parallelism", "false_positive_instances", "links_right", "traces_right")
     study.write_rows(name, columns, rows)
     for case in dict.fromkeys(r[0] for r in rows):
         engines = dict.fromkeys(r[1] for r in rows)
@@ -159,7 +159,7 @@ CURVES_22 = {
     "no comp": (1, {"scoreboard": (), "nesting": ()}),
     "comp": (1, {"scoreboard": ("--skew-window", "30ms"), "nesting": ("--nesting-skew", "30ms")}),
     "comp+smooth": (1, {"scoreboard": ("--skew-window", "30ms", "--smoothing", "2")}),
-    "rev, comp+smooth": (-1, {"scoreboard": ("--skew-window", "30ms", "--smoothing", "2"),
+    "rev comp+smooth": (-1, {"scoreboard": ("--skew-window", "30ms", "--smoothing", "2"),
                               "nesting": ("--nesting-skew", "30ms")}),
 }
 
