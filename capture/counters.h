@@ -70,6 +70,7 @@
 	X(RETURNS_EARLY, "returns-early", NOTE, "returns captured before their call")              \
 	X(RETURNS_UNREAD, "returns-unread", NOTE, "returns timed by their packets, not read")      \
 	X(RETURNS_REPEATED, "returns-repeated", NOTE, "returns sent again, or by others as well")  \
+	X(CALLS_UNREAD, "calls-unread", NOTE, "calls known by their numbers alone, not read")      \
 	X(RETURNS_CUT, "returns-cut", LOSS, "returns whose end was not seen")                      \
 	X(CALLS_OPEN, "calls-open", NOTE, "calls still open at the end")                           \
 	X(CALLS_RESET, "calls-reset", NOTE, "calls whose flow was reset")                          \

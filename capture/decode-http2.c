@@ -24,6 +24,7 @@
 #include "capture/decoders.h"
 #include "capture/http-fields.h"
 #include "capture/http2-block.h"
+#include "capture/http2-hidden.h"
 #include "capture/http2-streams.h"
 
 /* A response that goes on after such a pause is one of events. */
@@ -68,6 +69,7 @@ typedef struct {
 
 typedef struct {
 	Side sides[2];
+	WpHttp2Hidden hidden;
 } State;
 
 /* --- streams --- */
@@ -157,13 +159,16 @@ find_call(const State *state, WpDecodeContext *context, guint32 id, guint64 *out
 static WpHttp2Stream *
 start_return(State *state, WpDecodeContext *context, guint32 id, gboolean is_edge, WpUnit *unit)
 {
-	const Side *client = &state->sides[WP_FROM_CLIENT];
+	Side *client = &state->sides[WP_FROM_CLIENT];
 	guint64 callid = id;
 	guint32 note = 0;
 	gboolean is_pushed = id % 2 == 0;
 
 	if (is_pushed && !is_edge)
 		return NULL;
+	if (!is_pushed && id > client->last_id)
+		client->last_id =
+			wp_http2_hidden_reveal(&state->hidden, context, client->last_id, id + 2);
 	if (!is_pushed && !find_call(state, context, id, &callid, &note)) {
 		gboolean is_over =
 			client->known_from && id >= client->known_from && id <= client->last_id;
@@ -353,6 +358,8 @@ decode_headers(State *state, WpDecodeContext *context, WpDirection direction,
 		stream = make_stream(side, context, frame->id);
 		stream->message.kind = WP_KIND_CALL;
 		unit->opens = &stream->message;
+		wp_http2_hidden_reveal(&state->hidden, context, side->last_id, frame->id);
+		wp_http2_hidden_clear(&state->hidden);
 		side->last_id = frame->id;
 		side->known_from = side->known_from ? side->known_from : frame->id;
 	}
@@ -608,16 +615,6 @@ begins_frames(const State *state, WpDecodeContext *context, WpDirection directio
 	return is_start ? is_chain || expected : is_chain && expected;
 }
 
-/* All frames of PACKET ended in it. */
-static void
-settle_packet(Side *side, guint64 packet)
-{
-	for (guint i = 0; packet && i < side->streams.n; i++) {
-		WpHttp2Stream *stream = side->streams.streams[i];
-		stream->is_settled |= stream->is_doubtful && stream->message.end.packet == packet;
-	}
-}
-
 static WpDecodeStatus
 sync(void *data, WpDecodeContext *context, WpDirection direction, WpBytes in)
 {
@@ -633,7 +630,7 @@ sync(void *data, WpDecodeContext *context, WpDirection direction, WpBytes in)
 		if (begins_frames(state, context, direction, wp_bytes(in.data + at, in.length - at),
 				  at == 0, &tries)) {
 			if (at == 0)
-				settle_packet(side, cut_packet);
+				wp_http2_streams_settle(&side->streams, cut_packet);
 			side->skip = at;
 			return WP_DECODE_OK;
 		}
@@ -703,6 +700,7 @@ lost(void *data, WpDecodeContext *context, WpDirection direction)
 	side->has_begun = TRUE;
 	side->skip = 0;
 	if (direction == WP_FROM_CLIENT) {
+		wp_http2_hidden_lost(&state->hidden, context);
 		while (side->streams.n)
 			emit_answered_request(state, context, side->streams.streams[0]->id);
 		side->known_from = 0;

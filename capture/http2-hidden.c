@@ -20,20 +20,24 @@ wp_http2_hidden_lost(WpHttp2Hidden *hidden, WpDecodeContext *context)
 	hidden->last_ns = wp_decode_time(context);
 }
 
-void
+guint32
 wp_http2_hidden_reveal(WpHttp2Hidden *hidden, WpDecodeContext *context, guint32 last, guint32 id)
 {
 	gboolean is_known = hidden->has_first && !hidden->is_unsure &&
 			    hidden->last_ns - hidden->first.time_ns <= NEAR_NS;
 	if (is_known && last && (id - last) / 2 <= MAX_HIDDEN)
-		for (guint32 between = last + 2; between < id; between += 2) {
-			WpMessage call = { .kind = WP_KIND_CALL,
-					   .callid = between,
-					   .protocol = hidden->protocol,
-					   .note = hidden->note };
+		for (; last + 2 < id; last += 2) {
+			WpMessage call = { .kind = WP_KIND_CALL, .callid = last + 2 };
 			wp_decode_open(context, &call, WP_FROM_CLIENT);
 			call.begin = call.end = hidden->first;
 			wp_decode_emit(context, &call);
+			wp_decode_count(context, WP_COUNT_CALLS_UNREAD);
 		}
+	return last;
+}
+
+void
+wp_http2_hidden_clear(WpHttp2Hidden *hidden)
+{
 	hidden->has_first = hidden->is_unsure = FALSE;
 }

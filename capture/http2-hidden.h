@@ -19,18 +19,19 @@ typedef struct {
 	gint64 last_ns; /* the last of them */
 	gboolean has_first;
 	gboolean is_unsure; /* one was lost */
-	guint32 protocol;   /* of the latest call whose name was read */
-	guint32 note;
 } WpHttp2Hidden;
 
 /* Bytes of the client are missing: those of a packet that was cut, or was not seen at all. */
 void wp_http2_hidden_lost(WpHttp2Hidden *hidden, WpDecodeContext *context);
 
 /*
- * Stream ID is open now, and LAST was the latest before it (0: none is known). Hands over the calls in
- * between, as far as it is known when they were made.
+ * Stream ID opens next, and LAST was the latest before it (0: none is known). Hands over the calls in
+ * between, if it is known when they were made, and returns the latest then.
  */
-void wp_http2_hidden_reveal(WpHttp2Hidden *hidden, WpDecodeContext *context, guint32 last,
-			    guint32 id);
+guint32 wp_http2_hidden_reveal(WpHttp2Hidden *hidden, WpDecodeContext *context, guint32 last,
+			       guint32 id);
+
+/* The client has been seen to open a stream: what was hidden before it is settled. */
+void wp_http2_hidden_clear(WpHttp2Hidden *hidden);
 
 #endif

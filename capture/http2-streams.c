@@ -76,6 +76,15 @@ wp_http2_streams_quietest(const WpHttp2Streams *streams)
 	return found;
 }
 
+void
+wp_http2_streams_settle(WpHttp2Streams *streams, guint64 packet)
+{
+	for (guint i = 0; packet && i < streams->n; i++) {
+		WpHttp2Stream *stream = streams->streams[i];
+		stream->is_settled |= stream->is_doubtful && stream->message.end.packet == packet;
+	}
+}
+
 gsize
 wp_http2_streams_memory(const WpHttp2Streams *streams)
 {

@@ -48,6 +48,9 @@ void wp_http2_streams_remove(WpHttp2Streams *streams, WpHttp2Stream *stream);
 /* The one of which nothing has been heard for longest. There is at least one. */
 WpHttp2Stream *wp_http2_streams_quietest(const WpHttp2Streams *streams);
 
+/* All frames of PACKET, where it is one that was cut (not 0), ended in it. */
+void wp_http2_streams_settle(WpHttp2Streams *streams, guint64 packet);
+
 gsize wp_http2_streams_memory(const WpHttp2Streams *streams);
 
 #endif

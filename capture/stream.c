@@ -566,6 +566,8 @@ wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp
 	if (skipped < length) {
 		drop_unread(stream, from);
 		stream->cut_packet = stamp ? stamp->packet : 0;
+		if (stamp)
+			note_now(stream, stamp);
 		lose_thread(stream, from);
 		stream->cut_packet = 0;
 		if (!stamp)

@@ -400,6 +400,36 @@ static const Row holes[] = {
 	  "R1 [2,4] http2 32 GET /a ok\n"
 	  "R2 [4,4] http2 20 GET /b ok\n"
 	  "resyncs 1\n" },
+	{ "calls in what the snap length hid of a packet",
+	  { "C P H!1:GET/a", "S H!1:200", "C H!3:GET/b", "x 60", "S H!7:200", "C H!11:GET/c",
+	    "S H!3:200 H!5:200 H!9:200 H!11:200" },
+	  "C1 [1,1] http2 25 GET /a\n"
+	  "R1 [2,2] http2 10 GET /a ok\n"
+	  "C2 [3,3] http2 16 GET /b\n"
+	  "C3 [3,3] http2 0\n"
+	  "C4 [3,3] http2 0\n"
+	  "C5 [3,3] http2 0\n"
+	  "R4 [4,4] http2 10 ok\n"
+	  "C6 [5,5] http2 16 GET /c\n"
+	  "R2 [6,6] http2 10 GET /b ok\n"
+	  "R3 [6,6] http2 10 ok\n"
+	  "R5 [6,6] http2 10 ok\n"
+	  "R6 [6,6] http2 10 GET /c ok\n"
+	  "calls-unread 3\n"
+	  "resyncs 1\n" },
+
+	{ "calls in a packet that was lost, and in several that are far apart: nobody knows when",
+	  { "C P H!1:GET/a", "S H!1:200", "c 60", "S H!5:200", "C H!7:GET/b", "x 60", "P 1000",
+	    "C W7", "x 60", "S H!11:200", "C H!13:GET/c", "S H!13:200" },
+	  "C1 [1,1] http2 25 GET /a\n"
+	  "R1 [2,2] http2 10 GET /a ok\n"
+	  "C2 [5,5] http2 16 GET /b\n"
+	  "C3 [1009,1009] http2 16 GET /c\n"
+	  "R3 [1010,1010] http2 10 GET /c ok\n"
+	  "returns-orphan 2\n"
+	  "calls-open 1\n"
+	  "resyncs 3\n" },
+
 };
 
 START_TEST(holes_are_survived)
