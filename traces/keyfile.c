@@ -119,10 +119,10 @@ read_group(WpKeyFile *file, char *text, guint line, GError **error)
 {
 	gsize length = strlen(text);
 
-	if (text[length - 1] != ']' || length < 3)
-		return wp_key_file_fail(file, line, error, "a group is written [name]");
+	gboolean is_whole = text[length - 1] == ']';
 	text[length - 1] = '\0';
-	g_strstrip(text + 1);
+	if (!is_whole || !*g_strstrip(text + 1))
+		return wp_key_file_fail(file, line, error, "a group is written [name]");
 	const WpKeyGroup *same = wp_key_file_group(file, text + 1);
 	if (same)
 		return wp_key_file_fail(file, line, error,

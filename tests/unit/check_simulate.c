@@ -447,6 +447,8 @@ START_TEST(mistakes_are_named)
 		const char *setting;
 		const char *message;
 	} rows[] = {
+		{ "[ ]", NULL, "s:6: a group is written [name]" },
+		{ "[", NULL, "s:6: a group is written [name]" },
 		{ "[servce b]", NULL,
 		  "s:6: there is no group [servce b] (did you mean \"service\"?)" },
 		{ "[service b]\nworker=1", NULL,
