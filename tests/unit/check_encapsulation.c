@@ -154,6 +154,20 @@ build_with(guint32 link, const char *hex, const GByteArray *ip)
 	return build;
 }
 
+/* The file as an input of tests/fuzz/fuzz_pcap.c, in the folder $WP_FUZZ_SEEDS. */
+static void
+write_seed(const WpPcapBuild *build)
+{
+	const GByteArray *bytes = wp_pcap_build_bytes(build);
+	const char *folder = g_getenv("WP_FUZZ_SEEDS");
+	if (!folder)
+		return;
+	g_autofree char *name =
+		g_compute_checksum_for_data(G_CHECKSUM_SHA1, bytes->data, bytes->len);
+	g_autofree char *path = g_build_filename(folder, name, NULL);
+	ck_assert(g_file_set_contents(path, (const char *)bytes->data, bytes->len, NULL));
+}
+
 START_TEST(all_heads)
 {
 	for (gsize i = 0; i < G_N_ELEMENTS(heads); i++)
@@ -162,6 +176,8 @@ START_TEST(all_heads)
 			g_autoptr(GByteArray) ip = wp_build_ip_packet(is_ipv6 ? &udp6 : &tcp4);
 			g_autoptr(WpPcapBuild) build = build_with(heads[i].link, hex, ip);
 			g_auto(WpPacketRun) result = wp_packet_run(build);
+			if (is_ipv6)
+				write_seed(build);
 			ck_assert_msg(strcmp(result.text->str, is_ipv6 ? UDP6 : TCP4) == 0,
 				      "%s: %s", heads[i].what, result.text->str);
 			ck_assert_count(result, PACKETS_TUNNELED, heads[i].is_tunnel);
