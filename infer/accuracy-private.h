@@ -47,6 +47,8 @@ typedef struct {
 	guint32 callee_host; /* string */
 	float confidence;    /* negative = none */
 	gboolean is_unseen;  /* it has a parent that is not among the calls: it begins no path */
+	gboolean has_hole;   /* a call that it made was lost (holes.h): */
+	gint64 self_ns;      /* ... then its self time, as far as can be told */
 } WpFoundCall;
 
 struct WpFound {

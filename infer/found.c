@@ -3,6 +3,8 @@
 
 #include "infer/accuracy-private.h"
 #include "infer/csv.h"
+#include "infer/holes.h"
+#include "infer/missing.h"
 
 WpFound *
 wp_found_start(void)
@@ -92,6 +94,10 @@ wp_found_add(WpFound *found, const WpResolved *resolved, const WpLinks *links,
 	const WpSpans *spans = wp_resolved_spans(resolved);
 	guint first = found->calls->len;
 	g_autofree guint32 *call_of = g_new(guint32, spans->n + 1);
+	g_autoptr(WpMissing) missing = wp_missing_new(resolved);
+	g_autoptr(WpPaths) paths =
+		missing->all.share > 0 ? wp_paths_new(spans, links, NULL, NULL) : NULL;
+	g_autofree guint8 *holes = paths ? wp_holes_find(spans, paths, missing) : NULL;
 
 	memset(call_of, 0xff, spans->n * sizeof *call_of);
 	if (answer)
@@ -101,6 +107,8 @@ wp_found_add(WpFound *found, const WpResolved *resolved, const WpLinks *links,
 			continue;
 		WpFoundCall call = call_of_span(found, resolved, &spans->spans[i]);
 		call.confidence = links->links[i].probability;
+		call.has_hole = holes && holes[i] != WP_HOLE_NONE;
+		call.self_ns = call.has_hole ? paths->self_ns[i] : 0;
 		call.is_unseen = (links->links[i].evidence & WP_EVIDENCE_UNSEEN) != 0;
 		call.parent = links->links[i].parent; /* a span until all have their call */
 		call_of[i] = found->calls->len;
