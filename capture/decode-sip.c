@@ -43,6 +43,8 @@ typedef struct {
 	WpMessage messages[2];
 	Transaction recent[MAX_RECENT];
 	guint32 n_recent;
+	gsize scanned
+		[2]; /* TCP: bytes of a head without its end, so that none is read again for every byte */
 } State;
 
 /* What the head of a message says. */
@@ -326,6 +328,21 @@ count_blanks(const WpBytes *in)
 	return n;
 }
 
+/* Whether the empty line that ends a head is among IN; not before SCANNED, where it was looked for. */
+static gboolean
+has_end(const WpBytes *in, gsize scanned)
+{
+	const guint8 *end = in->data + in->length;
+	const guint8 *at = in->data + (scanned > 2 ? scanned - 2 : 0);
+	while ((at = memchr(at, '\n', (gsize)(end - at))) != NULL) {
+		at++;
+		const guint8 *next = at < end && *at == '\r' ? at + 1 : at;
+		if (next < end && *next == '\n')
+			return TRUE;
+	}
+	return FALSE;
+}
+
 static WpDecodeStatus
 sip_decode(void *data, WpDecodeContext *context, WpDirection direction, WpBytes in, WpUnit *unit)
 {
@@ -335,8 +352,11 @@ sip_decode(void *data, WpDecodeContext *context, WpDirection direction, WpBytes 
 	unit->length = count_blanks(&in);
 	if (unit->length > 0)
 		return WP_DECODE_OK;
-	gboolean is_datagram = wp_decode_is_datagram(context);
-	WpDecodeStatus status = read_head(in, wp_decode_is_cut(context) && is_datagram, &head);
+	gboolean is_cut = wp_decode_is_cut(context) && wp_decode_is_datagram(context);
+	gsize *scanned = &state->scanned[direction];
+	gboolean may_end = *scanned == 0 || is_cut || has_end(&in, *scanned);
+	WpDecodeStatus status = may_end ? read_head(in, is_cut, &head) : WP_DECODE_MORE;
+	*scanned = status == WP_DECODE_MORE ? in.length : 0;
 	if (status != WP_DECODE_OK)
 		return status;
 	unit->length = head.bytes + (gsize)head.body;
@@ -344,6 +364,12 @@ sip_decode(void *data, WpDecodeContext *context, WpDirection direction, WpBytes 
 		      : describe_request(state, context, &head, message))
 		unit->opens = unit->extends = unit->emits = message;
 	return WP_DECODE_OK;
+}
+
+static void
+sip_lost(void *data, WpDecodeContext *context, WpDirection direction)
+{
+	((State *)data)->scanned[direction] = 0;
 }
 
 /* --- detection --- */
@@ -402,4 +428,5 @@ const WpDecoder wp_decoder_sip = {
 	.probe = sip_probe,
 	.decode = sip_decode,
 	.sync = sip_sync,
+	.lost = sip_lost,
 };
