@@ -404,13 +404,20 @@ response_begins(WpBytes in, guint32 *out_id)
 
 /*
  * TRUE where the head says so much that no other side is needed: not where its length is one that few requests
- * have, nor where all behind that is zeros (key, version, id and client), as in a PING of HTTP/2.
+ * have, nor where all behind that is zeros (key, version, id and client), as in a PING of HTTP/2. Nor where
+ * it is one of those frames of HTTP/2 whose type is the last byte of the length and whose flags and stream, both
+ * small, read as key and version 0 of Produce.
  */
 static gboolean
 is_telling(WpBytes in)
 {
-	gboolean is_modest = wp_bytes_be32(&in) < 1 << 20;
-	return is_modest && (wp_bytes_be64(&in) || wp_bytes_be16(&in));
+	enum {
+		HTTP2_TYPES = 10
+	};
+	guint32 length = wp_bytes_be32(&in), key_and_version = wp_bytes_be32(&in);
+	if (length >= 1 << 20 || (length % 256 < HTTP2_TYPES && key_and_version == 0))
+		return FALSE;
+	return key_and_version || wp_bytes_be32(&in) || wp_bytes_be16(&in);
 }
 
 /* A response says little: it must be one that is waited for. */
@@ -432,14 +439,16 @@ kafka_probe(const WpProbe *probe)
 	guint32 id, answered;
 	WpDecodeStatus client = request_begins(probe->client, &id);
 	WpDecodeStatus server = response_begins(probe->server, &answered);
-	WpProbeVerdict by_others = probe->from_start ? WP_PROBE_NO : WP_PROBE_MAYBE;
-	return wp_probe_verdict(
-		probe, client, server,
-		(WpProbeVerdicts){
-			.client = is_telling(probe->client) ? WP_PROBE_LIKELY : WP_PROBE_MAYBE,
-			.server = WP_PROBE_MORE, /* a response says too little */
-			.both = id == answered ? WP_PROBE_SURE : by_others,
-		});
+	gboolean is_own = is_telling(probe->client);
+	WpProbeVerdict by_others = probe->from_start || (probe->client.length && !is_own)
+					   ? WP_PROBE_NO
+					   : WP_PROBE_MAYBE;
+	return wp_probe_verdict(probe, client, server,
+				(WpProbeVerdicts){
+					.client = is_own ? WP_PROBE_LIKELY : WP_PROBE_MAYBE,
+					.server = WP_PROBE_MORE, /* a response says too little */
+					.both = id == answered ? WP_PROBE_SURE : by_others,
+				});
 }
 
 static const guint16 kafka_ports[] = { 9092, 0 };

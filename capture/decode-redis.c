@@ -685,13 +685,21 @@ probe_from_start(const WpProbe *probe)
 				});
 }
 
+/* TRUE where a value begins that no client sends: commands are arrays, or lines of a word. */
+static gboolean
+is_only_reply(WpBytes in)
+{
+	static const char types[] = "+-:$_#,(!=%~>|";
+	return in.length && memchr(types, in.data[0], sizeof types - 1) != NULL;
+}
+
 /* In mid-stream the sides may be mistaken for each other: what could be either side's is no sign. */
 static WpProbeVerdict
 redis_probe(const WpProbe *probe)
 {
 	if (probe->from_start)
 		return probe_from_start(probe);
-	if (is_sure_request(probe->server))
+	if (is_sure_request(probe->server) || is_only_reply(probe->client))
 		return WP_PROBE_NO;
 	gboolean is_sure = is_sure_request(probe->client);
 	gboolean is_telling = is_telling_reply(probe->server);

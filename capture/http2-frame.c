@@ -97,10 +97,12 @@ wp_http2_content(WpBytes in, const WpHttp2Frame *frame, WpBytes *out_content, gu
 
 /* As senders write it, and not only as receivers must take it. */
 static gboolean
-is_usual(const WpHttp2Frame *frame, guint8 reserved)
+is_usual(const WpHttp2Frame *frame, guint8 reserved, gboolean is_first)
 {
+	/* gRPC agrees on frames as large as may be; one of them behind another frame is no accident. */
+	gboolean may_be_large = !is_first && frame->type == WP_HTTP2_DATA;
 	if (frame->type >= G_N_ELEMENTS(rules) || frame->flags & ~rules[frame->type].flags ||
-	    reserved & 0x80 || frame->length > USUAL_BYTES)
+	    reserved & 0x80 || (frame->length > USUAL_BYTES && !may_be_large))
 		return FALSE;
 	if (frame->flags & WP_HTTP2_ACK && frame->type == WP_HTTP2_SETTINGS && frame->length)
 		return FALSE;
@@ -138,7 +140,8 @@ wp_http2_walk(WpBytes in, WpHttp2Run *out_run)
 
 	while (wp_bytes_left(&in) >= WP_HTTP2_HEADER_BYTES && run.n_frames < MAX_RUN) {
 		guint8 reserved = in.data[in.at + 5];
-		if (wp_http2_read_frame(&in, &frame) != WP_DECODE_OK || !is_usual(&frame, reserved))
+		if (wp_http2_read_frame(&in, &frame) != WP_DECODE_OK ||
+		    !is_usual(&frame, reserved, run.n_frames == 0))
 			return FALSE;
 		run.n_frames++;
 		run.n_streams +=
@@ -172,11 +175,27 @@ are_both_likely(const WpHttp2Run *client, const WpHttp2Run *server)
 	       (client->request_id || server->response_id);
 }
 
+/* Whole frames on both sides, in the middle of long bodies: they do not tell who is the client. */
+static gboolean
+are_bodies(const WpHttp2Run *client, const WpHttp2Run *server)
+{
+	return client->n_frames && server->n_frames && client->n_frames + server->n_frames >= 3 &&
+	       !client->ends_inside && !server->ends_inside;
+}
+
+/* Nothing that speaks for a request or a response, nor against one. */
+static WpProbeVerdict
+verdict_without_heads(const WpHttp2Run *client, const WpHttp2Run *server)
+{
+	return are_control(client, server) || are_bodies(client, server) ? WP_PROBE_MORE
+									 : WP_PROBE_NO;
+}
+
 /*
  * In mid-stream: frames from packet to packet on every side that is there, with a request of the
  * client or a response of the server among them. One side alone will do only for a request that names
  * what all do, cut by the snap length or with another frame behind it. Where nothing but
- * frames of no stream has passed, such as a PING and its answer, more must tell.
+ * frames of no stream has passed, such as a PING and its answer, or of bodies, more must tell.
  */
 static WpProbeVerdict
 probe_frames(const WpProbe *probe)
@@ -195,7 +214,7 @@ probe_frames(const WpProbe *probe)
 		    ? are_both_likely(&client, &server)
 		    : client.is_telling && (client.n_frames >= 2 || client.ends_inside))
 		return WP_PROBE_LIKELY;
-	return are_control(&client, &server) ? WP_PROBE_MORE : WP_PROBE_NO;
+	return verdict_without_heads(&client, &server);
 }
 
 /* The server may send its SETTINGS before the preface has come. */

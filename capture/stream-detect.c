@@ -42,7 +42,7 @@ wp_stream_drop_held(WpStream *stream)
 		stream->turn_at[i] = 0;
 	}
 	wp_stream_free_held(stream);
-	stream->n_turns = stream->n_joined = 0;
+	stream->n_turns = 0;
 	stream->has_turn = FALSE;
 	stream->info.from_start = FALSE;
 	stream->may_have_front = FALSE;
@@ -250,8 +250,6 @@ note_turn(WpStream *stream, WpDirection from)
 	stream->turn = from;
 	stream->turn_at[from] = held_length(stream, from);
 	stream->n_turns++;
-	if (stream->n_turns == 2)
-		stream->n_joined = stream->n_held;
 }
 
 static void
@@ -295,7 +293,7 @@ own_bytes(WpHeldBytes *bytes, const guint8 *data, gsize length)
 
 /*
  * What is held does not tell, nor would more. What a flow is joined in the middle of may be the rest of a
- * large body, and tells nothing: only what is behind it counts.
+ * large body, which tells nothing: more is held then, for there are turns to come.
  */
 static gboolean
 is_enough(const WpStream *stream, WpDirection from)
@@ -306,11 +304,8 @@ is_enough(const WpStream *stream, WpDirection from)
 		return (!stream->may_have_front && stream->n_held >= MAX_HELD + stream->n_front) ||
 		       stream->n_turns > MAX_TURNS ||
 		       held_length(stream, from) >= WP_STREAM_UNDECIDED_MAX;
-	if (stream->n_turns == 1)
-		return stream->n_held >= MAX_HELD ||
-		       held_length(stream, from) >= WP_STREAM_JOINED_MAX;
-	return stream->n_held - stream->n_joined >= MAX_HELD || stream->n_turns > MAX_TURNS ||
-	       held_length(stream, from) - stream->turn_at[from] >= WP_STREAM_UNDECIDED_MAX;
+	return stream->n_held >= MAX_HELD || stream->n_turns > MAX_TURNS ||
+	       held_length(stream, from) >= WP_STREAM_JOINED_MAX;
 }
 
 void

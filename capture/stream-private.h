@@ -137,7 +137,6 @@ struct WpStream {
 	gboolean has_turn;
 	WpDirection turn;
 	guint n_turns;
-	guint n_joined; /* packets before the first change of direction */
 };
 
 /* stream.c: bytes of a decided stream; FROM is a direction of the protocol. */

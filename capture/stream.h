@@ -24,7 +24,7 @@
 /* Bytes kept for one direction while the protocol is not yet known. */
 #define WP_STREAM_UNDECIDED_MAX (8 * 1024)
 
-/* The same for what a flow is joined in the middle of, until the other side sends. */
+/* The same where the flow is joined in the middle. */
 #define WP_STREAM_JOINED_MAX (256 * 1024)
 
 /* Replies over UDP that wait for their call, in one flow; the oldest goes as an orphan. */

@@ -770,6 +770,47 @@ probe_words(const char *client_words, const char *server_words, gboolean from_st
 	return wp_decoder_http2.probe(&probe);
 }
 
+/* In the middle of bodies; a frame as large as gRPC agrees on, behind another one only. */
+START_TEST(probes_of_bodies)
+{
+	static const struct {
+		const char *client;
+		gsize client_length;
+		const char *server;
+		gsize server_length;
+		WpProbeVerdict expected;
+	} rows[] = {
+#define BODY       "\0\0\4\0\0\0\0\0\25body"
+#define MORE_ROOM  "\0\0\4\10\0\0\0\0\25\0\0\20\0"
+#define HEADERS    "\0\0\1\1\4\0\0\0\25\210"
+#define LARGE_BODY "\3\0\0\0\0\0\0\0\25xxxx"
+#define ROW(client, server, verdict)                                                               \
+	{ client, sizeof(client) - 1, server, sizeof(server) - 1, verdict }
+		ROW(BODY BODY, MORE_ROOM, WP_PROBE_MORE),
+		ROW(MORE_ROOM MORE_ROOM, BODY BODY, WP_PROBE_MORE),
+		ROW(BODY, MORE_ROOM, WP_PROBE_NO),
+		ROW(BODY BODY, MORE_ROOM "\0", WP_PROBE_NO),
+		ROW(MORE_ROOM, HEADERS LARGE_BODY, WP_PROBE_LIKELY),
+		ROW(MORE_ROOM, LARGE_BODY, WP_PROBE_NO),
+#undef ROW
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		WpProbe probe = {
+			.client = wp_bytes((const guint8 *)rows[i].client, rows[i].client_length),
+			.server = wp_bytes((const guint8 *)rows[i].server, rows[i].server_length),
+			.server_port = 9999,
+		};
+		ck_assert_msg(wp_decoder_http2.probe(&probe) == rows[i].expected, "row %d", (int)i);
+		/* What Kafka reads there is no request of its own. */
+		ck_assert_msg(wp_decoder_by_name("kafka")->probe(&probe) < WP_PROBE_LIKELY,
+			      "row %d, Kafka", (int)i);
+		probe.server.length = 0;
+		ck_assert_msg(wp_decoder_by_name("kafka")->probe(&probe) < WP_PROBE_LIKELY,
+			      "row %d, Kafka, one side", (int)i);
+	}
+}
+END_TEST
+
 START_TEST(probes)
 {
 	static const struct {
@@ -910,6 +951,6 @@ START_TEST(prefixes)
 END_TEST
 
 WP_SUITE("decode-http2", plain_requests, grpc_calls, resets_and_ends, special_streams, upgrade,
-	 holes_are_survived, midstream_is_found, snap_length, many_at_a_time, blocks_too_long,
-	 tokens, server_names, hpack_examples, hpack_late, hpack_behind_holes, hpack_hostile,
-	 probes, noise_is_not_taken, hostile, no_frames_at_many_places, prefixes)
+	 holes_are_survived, midstream_is_found, probes_of_bodies, snap_length, many_at_a_time,
+	 blocks_too_long, tokens, server_names, hpack_examples, hpack_late, hpack_behind_holes,
+	 hpack_hostile, probes, noise_is_not_taken, hostile, no_frames_at_many_places, prefixes)

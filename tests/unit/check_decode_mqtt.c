@@ -109,7 +109,18 @@ START_TEST(joined_in_body)
 		WP_S_BYTES(answer->data, answer->len),   WP_C_BYTES(call->data, call->len),
 		WP_S_BYTES(return_->data, return_->len),
 	};
+	/* ... of both sides */
+	const WpStep crossed[] = {
+		WP_C_BYTES(body->data, body->len),
+		WP_S_BYTES(body->data, body->len),
+		WP_C_BYTES(call->data, call->len),
+		WP_S_BYTES(return_->data, return_->len),
+	};
 	WpRunOptions options = { .is_midstream = TRUE };
+	g_autofree char *other = wp_decode_run(&options, crossed, G_N_ELEMENTS(crossed));
+	ck_assert_str_eq(other, "C1 [3,3] mqtt 7 PUBLISH b\n"
+				"R1 [4,4] mqtt 4 PUBLISH b ok\n"
+				"bytes-skipped 60002\n");
 	g_autofree char *got = wp_decode_run(&options, steps, G_N_ELEMENTS(steps));
 	ck_assert_str_eq(got, "C1 [4,4] mqtt 7 PUBLISH b\n"
 			      "R1 [5,5] mqtt 4 PUBLISH b ok\n"

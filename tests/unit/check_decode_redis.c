@@ -442,6 +442,19 @@ START_TEST(detection_in_mid_stream)
 }
 END_TEST
 
+/* In mid-stream, the sides taken for each other: no client begins with a value that only replies are. */
+START_TEST(reply_is_no_request)
+{
+	static const char reply[] = "+OK\r\n$6\r\nname 1\r\n", request[] = "*1\r\n$5\r\nmulti\r\n";
+	WpProbe probe = {
+		.client = wp_bytes((const guint8 *)reply, sizeof reply - 1),
+		.server = wp_bytes((const guint8 *)request, sizeof request - 1),
+		.server_port = 9999,
+	};
+	ck_assert_int_eq(wp_decoder_by_name("redis")->probe(&probe), WP_PROBE_NO);
+}
+END_TEST
+
 WP_SUITE("decode-redis", pairs, types_of_resp3, publish_and_subscribe, silence, labels,
 	 commands_are_sorted, tokens, long_values, finds_the_thread, refuses, names, depth,
-	 detection, detection_in_mid_stream)
+	 detection, detection_in_mid_stream, reply_is_no_request)
