@@ -7,6 +7,9 @@
 #include "report/output.h"
 #include "report/view.h"
 
+/* Calls of a part that is checked without being asked. */
+#define MAX_UNASKED 20000
+
 typedef struct {
 	WpLoadOptions load;
 	WpAnalysisOptions analysis;
@@ -23,7 +26,8 @@ static const WpOption report_table[] = {
 	{ .name = "self-check",
 	  .kind = WP_OPT_FLAG,
 	  .offset = offsetof(ReportOptions, self_check),
-	  .help = "say how right the paths can be expected to be: takes\nabout twice as long" },
+	  .help = "say how right requests like these come out: takes about\ntwice as long; small "
+		  "inputs are checked unasked" },
 	{ .name = NULL },
 };
 
@@ -53,13 +57,26 @@ typedef struct {
 	gboolean is_cut; /* interrupted: half of it says nothing */
 } Check;
 
+/*
+ * Where most calls have several possible parents, and there are few to learn from, an engine may learn its own
+ * mistakes and be sure of them. A part so small costs a moment more.
+ */
+static gboolean
+wants_check(const WpAnalysis *part, const ReportOptions *options)
+{
+	const WpViewLinks *links = &part->tally.links;
+	return options->self_check ||
+	       (part->engine->has_odds && 2 * links->n_certain < links->n_linked &&
+		wp_resolved_spans(part->resolved)->n <= MAX_UNASKED);
+}
+
 /* What can be expected of all parts is what can be expected of each. */
 static gboolean
 check_part(const WpAnalysis *part, gpointer data, GError **error)
 {
 	Check *check = data;
 	WpSelfCheck own;
-	if (!check->options->self_check || wp_interrupt_came())
+	if (!wants_check(part, check->options) || wp_interrupt_came())
 		return TRUE; /* the parts before say what can be expected */
 	wp_progress_stage(check->progress, "checking");
 	if (!wp_analysis_self_check(part, &check->options->analysis, &own, error))
@@ -89,6 +106,7 @@ write_pages(const WpInvocation *invocation, const ReportOptions *options,
 		.partial = wp_load_partial_reason(outcome),
 		.is_inference_stopped = outcome->is_inference_stopped,
 		.unfolds = options->unfolds,
+		.shows_check = options->self_check,
 		.check = check->is_checked && !check->is_cut ? &check->sum : NULL,
 		.is_selective = wp_load_is_selective(&options->load),
 	};

@@ -38,6 +38,10 @@ const char *const wp_view_lot_texts[WP_VIEW_N_LOTS] = {
 #define LINKS_BY_ODDS  0.85
 #define LINKS_ALONE    0.6
 
+/* A self-check that promises so much less of links, or of whole requests, than the odds do is right. */
+#define CHECK_LINKS    0.05
+#define CHECK_REQUESTS 0.1
+
 static double
 share_of(double part, double whole)
 {
@@ -71,27 +75,52 @@ move_patterns(WpView *view, const WpPatternSet *set, gboolean unfolds)
 	}
 }
 
+/* What the self-check says counts where it promises less than the odds do. */
+static void
+fill_check(WpViewLinks *links, const WpSelfCheck *check, gboolean is_asked)
+{
+	links->right_share = share_of(links->n_right, (double)links->n_linked);
+	links->whole_share = share_of(links->n_whole, (double)links->n_roots);
+	if (!check || !check->n_links || !check->n_requests)
+		return;
+	double right = share_of((double)check->n_links_right, (double)check->n_links);
+	double whole = share_of((double)check->n_requests_right, (double)check->n_requests);
+	links->is_check_lower = links->has_odds && (links->right_share - right > CHECK_LINKS ||
+						    links->whole_share - whole > CHECK_REQUESTS);
+	if (!is_asked && !links->is_check_lower)
+		return;
+	links->n_check_links = check->n_links;
+	links->n_check_links_right = check->n_links_right;
+	links->n_check_requests = check->n_requests;
+	links->n_check_requests_right = check->n_requests_right;
+	if (!links->is_check_lower)
+		return;
+	links->right_share = MIN(links->right_share, right);
+	links->whole_share = MIN(links->whole_share, whole);
+}
+
 static WpViewTrust
 judge(const WpViewLinks *links)
 {
-	double whole = links->has_odds ? links->n_whole : (double)links->n_clear;
-	double right = links->has_odds ? links->n_right : (double)links->n_certain;
+	double whole = links->has_odds ? links->whole_share
+				       : share_of((double)links->n_clear, (double)links->n_roots);
+	double right = links->has_odds
+			       ? links->right_share
+			       : share_of((double)links->n_certain, (double)links->n_linked);
 	if (links->n_linked == 0)
 		return WP_VIEW_TRUST_NONE;
 	if (links->lost_share >= WP_VIEW_MUCH_LOST)
 		return WP_VIEW_TRUST_LOW;
 	/* Without odds nothing tells that the only possible parent is not the true one, which was lost. */
-	if (share_of(whole, (double)links->n_roots) >= WHOLE_REQUESTS &&
-	    (links->has_odds || links->lost_share < WP_VIEW_MIN_LOSS))
+	if (whole >= WHOLE_REQUESTS && (links->has_odds || links->lost_share < WP_VIEW_MIN_LOSS))
 		return WP_VIEW_TRUST_HIGH;
-	if (share_of(right, (double)links->n_linked) >=
-	    (links->has_odds ? LINKS_BY_ODDS : LINKS_ALONE))
+	if (right >= (links->has_odds ? LINKS_BY_ODDS : LINKS_ALONE))
 		return WP_VIEW_TRUST_MIXED;
 	return WP_VIEW_TRUST_LOW;
 }
 
 void
-wp_view_links_fill(WpView *view, const WpAnalysis *analysis, gboolean unfolds)
+wp_view_links_fill(WpView *view, const WpAnalysis *analysis, const WpViewOptions *options)
 {
 	const WpTally *tally = &analysis->tally;
 
@@ -108,6 +137,7 @@ wp_view_links_fill(WpView *view, const WpAnalysis *analysis, gboolean unfolds)
 	view->links.lost_share = MAX(analysis->patterns->lost_share, view->quality.loss_share);
 	view->links.n_holed = analysis->patterns->n_holed;
 	view->links.n_estimated = analysis->patterns->n_estimated;
-	move_patterns(view, analysis->patterns, unfolds);
+	move_patterns(view, analysis->patterns, options->unfolds);
+	fill_check(&view->links, options->check, options->shows_check);
 	view->links.trust = judge(&view->links);
 }

@@ -5,7 +5,7 @@
 #include "report/analysis.h"
 #include "report/view.h"
 
-/* UNFOLDS: uncertain patterns are shown like others. Sets links, lots, setup, n_calls, n_messages and n_nodes of VIEW. */
-void wp_view_links_fill(WpView *view, const WpAnalysis *analysis, gboolean unfolds);
+/* Sets links, lots, setup, n_calls, n_messages and n_nodes of VIEW. */
+void wp_view_links_fill(WpView *view, const WpAnalysis *analysis, const WpViewOptions *options);
 
 #endif

@@ -387,17 +387,6 @@ fill_totals(const Maker *maker)
 	view->totals = totals;
 }
 
-static void
-fill_check(WpView *view, const WpSelfCheck *check)
-{
-	if (!check)
-		return;
-	view->links.n_check_links = check->n_links;
-	view->links.n_check_links_right = check->n_links_right;
-	view->links.n_check_requests = check->n_requests;
-	view->links.n_check_requests_right = check->n_requests_right;
-}
-
 /* Facts and quality. */
 
 void
@@ -568,10 +557,9 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	fill_operations(&maker);
 	fill_totals(&maker);
 	fill_quality(&maker);
-	wp_view_links_fill(view, analysis, options->unfolds);
+	wp_view_links_fill(view, analysis, options);
 	if (options->is_inference_stopped)
 		view->links.trust = WP_VIEW_TRUST_STOPPED;
-	fill_check(view, options->check);
 	fill_shared(&maker);
 	return view;
 }

@@ -198,7 +198,10 @@ typedef struct {
 	double parallelism; /* mean candidate parents of the calls that have any */
 	guint64 n_linked;   /* calls with a parent */
 	guint64 n_certain;  /* ... the only possible one */
-	/* Of the self-check; n_check_links 0 = not asked for, or nothing to check. */
+	double right_share; /* of links, and of requests, that can be expected to be right */
+	double whole_share;
+	gboolean is_check_lower; /* ... by the self-check, as the odds promise much more */
+	/* Of the self-check; n_check_links 0 = not asked for and no lower, or nothing to check. */
 	guint64 n_check_links;
 	guint64 n_check_links_right;
 	guint64 n_check_requests;
@@ -296,6 +299,7 @@ typedef struct {
 	gboolean is_selective;           /* --from, --to or --filter were given */
 	gboolean is_inference_stopped;   /* links are those found until then */
 	gboolean unfolds;                /* uncertain patterns are shown like others */
+	gboolean shows_check;            /* whatever it says */
 	const struct WpSelfCheck *check; /* or NULL */
 } WpViewOptions;
 

@@ -139,7 +139,6 @@ verdict_of(const WpViewLinks *links, WpViewTrust trust)
 static char *
 trust_by_odds(const WpViewLinks *links)
 {
-	double linked = (double)links->n_linked;
 	char certain[WP_FORMAT_MAX], right[WP_FORMAT_MAX], whole[WP_FORMAT_MAX];
 	return g_strdup_printf(
 		"%sPaths inferred by %s: %s of the calls have only one possible parent. Expected "
@@ -147,10 +146,10 @@ trust_by_odds(const WpViewLinks *links)
 		links->trust != WP_VIEW_TRUST_LOW        ? ""
 		: links->lost_share >= WP_VIEW_MUCH_LOST ? "CAREFUL: too much is missing. "
 							 : "CAREFUL: requests overlap very much. ",
-		links->engine, wp_format_share(certain, (double)links->n_certain / linked),
-		wp_format_share(right, links->n_right / linked),
-		wp_format_share(whole, links->n_whole / (double)links->n_roots),
-		verdict_of(links, links->trust));
+		links->engine,
+		wp_format_share(certain, (double)links->n_certain / (double)links->n_linked),
+		wp_format_share(right, links->right_share),
+		wp_format_share(whole, links->whole_share), verdict_of(links, links->trust));
 }
 
 /* (transfer full) The same where all that is known is how many alternatives there were. */
@@ -228,16 +227,20 @@ static void
 write_check(const Text *text)
 {
 	const WpViewLinks *links = &text->view->links;
-	char right[WP_FORMAT_MAX], whole[WP_FORMAT_MAX];
+	char right[WP_FORMAT_MAX], whole[WP_FORMAT_MAX], stated[WP_FORMAT_MAX];
 	if (!links->n_check_links)
 		return;
+	g_autofree char *than = g_strdup_printf(
+		"; the odds of the links promise more (%s), which is not to be believed here",
+		wp_format_share(stated, links->n_right / (double)MAX(links->n_linked, 1)));
 	g_autofree char *words = g_strdup_printf(
 		"Self-check: of requests like these at this load, %s of the parents and %s of the "
-		"requests as a whole come out right.",
+		"requests as a whole come out right%s.",
 		wp_format_share(right,
 				(double)links->n_check_links_right / (double)links->n_check_links),
 		wp_format_share(whole, (double)links->n_check_requests_right /
-					       (double)links->n_check_requests));
+					       (double)links->n_check_requests),
+		links->is_check_lower ? than : "");
 	wp_text_paragraph(text->page, words, 0, text->out);
 }
 
