@@ -56,7 +56,9 @@ wp_lookahead_next(WpLookahead *lookahead, WpFrame *out_frame, GError **error)
 {
 	if (lookahead->next < lookahead->frames->len) {
 		*out_frame = g_array_index(lookahead->frames, WpFrame, lookahead->next++);
-		out_frame->data = lookahead->bytes->data + lookahead->at;
+		/* Where all frames are empty there are no bytes to point to. */
+		out_frame->data = lookahead->bytes->len ? lookahead->bytes->data + lookahead->at
+							: (const guint8 *)"";
 		lookahead->at += out_frame->captured;
 		return WP_SOURCE_FRAME;
 	}
