@@ -9,6 +9,9 @@
 
 #define WANTED "wanted CALLER -> CALLED yes|no PROBABILITY"
 
+/* Steps of one match, pcre2pattern(3): an expression that needs more, as (a+)+b may, does not match. */
+#define LIMIT_MATCH "(*LIMIT_MATCH=20000)"
+
 /* What a call must be like; NULL: anything. */
 typedef struct {
 	GRegex *node;
@@ -93,11 +96,19 @@ next_word(Reader *reader)
 static GRegex *
 compile(const Reader *reader, const char *expression, GError **error)
 {
+	const GRegexCompileFlags flags = G_REGEX_RAW | G_REGEX_DOTALL;
 	g_autoptr(GError) reason = NULL;
-	GRegex *regex = g_regex_new(expression, G_REGEX_RAW | G_REGEX_DOTALL, 0, &reason);
-	if (!regex)
+	g_autoptr(GRegex) regex = g_regex_new(expression, flags, 0, &reason);
+	if (!regex) {
 		fail(reader, error, "%s", reason->message);
-	return regex;
+		return NULL;
+	}
+	/* Behind the message, which quotes what it compiles. */
+	g_autofree char *limited = g_strconcat(LIMIT_MATCH, expression, NULL);
+	GRegex *bounded = g_regex_new(limited, flags, 0, &reason);
+	if (!bounded)
+		fail(reader, error, "%s", reason->message);
+	return bounded;
 }
 
 /* (transfer full) A name with * and ? as a regular expression. */

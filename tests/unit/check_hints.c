@@ -30,6 +30,9 @@ static const struct {
 	{ "web -> db yes .8\nweb -> db no .8", "web", "", "db", "S", .5 },
 	{ "  # why\n\t\nweb -> db yes 0.8 # because\r\n", "web", "", "db", "", .8 },
 	{ "", "web", "", "db", "", .5 },
+	{ "/^(a+)+b|a/ -> * yes 0.8", "web", "aaa c", "db", "", .8 },
+	{ "/^(a+)+b|a/ -> * yes 0.8", "web", "aaaaaaaaaaaaaaaaaa cb", "db", "",
+	  .5 }, /* 2^18 ways to fail before it would match */
 	{ "/\xff/ -> * yes 0.8", "web", "\xff", "db", "", .8 }, /* no UTF-8 */
 };
 
