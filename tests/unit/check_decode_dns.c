@@ -290,6 +290,7 @@ START_TEST(cut_datagram)
 	for (int is_cut = 0; is_cut < 2; is_cut++) {
 		WpProbe probe = {
 			.client = wp_bytes((const guint8 *)query, sizeof query - 1),
+			.server = wp_bytes((const guint8 *)"", 0),
 			.server_port = 9999,
 			.from_start = TRUE,
 			.is_udp = TRUE,
