@@ -176,7 +176,8 @@ add_return(Pairing *pairing, const WpRecord *record, guint32 number)
 	if (!(record->marks & WP_MARK_CUT))
 		span->return_ns = clamp_time(MAX(record->end_ns, record->begin_ns));
 	span->return_record = number;
-	span->marks |= record->marks;
+	/* What window a call was in is told by the call: its return may be carried on before it comes. */
+	span->marks |= record->marks & (guint8) ~(WP_MARK_CARRIED | WP_MARK_ANSWERED);
 	if (record->status != WP_STATUS_UNKNOWN)
 		span->status = record->status;
 }

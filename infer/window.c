@@ -229,8 +229,7 @@ study_trees(WpWindows *windows, const WpSpans *spans, const guint32 *roots)
 		Tree *tree = &trees[roots[i]];
 		gint64 end_ns = wp_span_end_ns(span);
 		guint64 number = g_array_index(windows->numbers, guint64, i);
-		tree->end_ns =
-			roots[i] == i ? MAX(tree->end_ns, end_ns) : MAX(tree->end_ns, end_ns);
+		tree->end_ns = MAX(tree->end_ns, end_ns);
 		tree->is_open |= is_waited_for(windows, span, number);
 	}
 	return trees;
@@ -549,7 +548,10 @@ wp_windows_finish(WpWindows *windows, GError **error)
 	if (!wp_sink_counters(wp_trace_sink(windows->trace), windows->counters, error))
 		return FALSE;
 	wp_trace_freeze(windows->trace);
-	return turn(windows, error);
+	wp_counters_free(windows->counters);
+	windows->counters = wp_counters_new();
+	return turn(windows, error) &&
+	       wp_sink_counters(wp_trace_sink(windows->trace), windows->counters, error);
 }
 
 const WpTrace *
