@@ -310,15 +310,13 @@ typedef struct {
 	gboolean is_right;
 } Bet;
 
-/* Surest first, right ones first among equals. */
+/* Surest first. */
 static int
 compare_bets(const void *a, const void *b)
 {
 	const Bet *left = a, *right = b;
 
-	if (left->probability != right->probability)
-		return left->probability > right->probability ? -1 : 1;
-	return right->is_right - left->is_right;
+	return (left->probability < right->probability) - (left->probability > right->probability);
 }
 
 /* |right - expected| over bins of probability. */
@@ -361,7 +359,9 @@ coverage(const Bet *bets, guint n)
 
 	for (guint i = 0; i < n; i++) {
 		right += bets[i].is_right;
-		if (right >= PRECISION * (i + 1))
+		/* Who takes those from one probability on takes all that have it. */
+		gboolean is_end = i + 1 == n || bets[i + 1].probability != bets[i].probability;
+		if (is_end && right >= PRECISION * (i + 1))
 			covered = i + 1;
 	}
 	return (double)covered / n;

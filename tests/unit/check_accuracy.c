@@ -205,6 +205,11 @@ START_TEST(span_sets)
 	ck_assert_double_eq_tol(accuracy->calibration_error, 0.0625, 1e-9);
 	ck_assert_double_eq(accuracy->auc, 1);
 	ck_assert_double_eq(accuracy->coverage, 0.75);
+	/* as sure of the wrong one: who takes the right ones takes that too */
+	links->links[wp_tree_span(tree, 4)].probability = 1;
+	g_autoptr(WpFound) sure = wp_found_new(tree->resolved, links);
+	g_autoptr(WpAccuracy) again = wp_accuracy_measure(truth, sure, NULL);
+	ck_assert_double_eq(again->coverage, 0);
 	/* web(db) twice and web(db(disk)), against web(db,db), web, web(db(disk)) */
 	ck_assert_uint_eq(accuracy->patterns.n_true, 2);
 	ck_assert_uint_eq(accuracy->patterns.false_negatives, 1);
