@@ -52,6 +52,8 @@ ask(Hints *self, const WpSpan *parent, const WpSpan *child)
 	if (number == self->odds->len) {
 		WpHintsCall of_parent = describe(self, parent), of_child = describe(self, child);
 		double odds = wp_hints_odds(self->host->hints, &of_parent, &of_child);
+		if (odds <= -WP_HINTS_SURE)
+			odds *= 10; /* ruled out, whatever other evidence says */
 		g_array_append_val(self->odds, odds);
 	}
 	return g_array_index(self->odds, double, number);
