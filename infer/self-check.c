@@ -120,6 +120,8 @@ make_trace(Draw *draw)
 		record.begin_ns += shift;
 		record.end_ns += shift;
 		record.id = span == WP_NO_SPAN ? draw->spans->n + i : span;
+		record.marks &=
+			(guint8) ~(WP_MARK_CARRIED | WP_MARK_ANSWERED); /* a whole of its own */
 		record.packet = span == WP_NO_SPAN ? 0 : (guint64)span + 1;
 		wp_sink_record(sink, &record, wp_trace_tokens(draw->trace, &records[i]), NULL);
 	}
@@ -139,6 +141,13 @@ former(const WpResolved *drawn, guint32 number)
 	return record->packet ? (guint32)(record->packet - 1) : WP_NO_SPAN;
 }
 
+/* Of the window before, where it was checked. */
+static gboolean
+is_context(const Draw *draw, guint32 span)
+{
+	return (draw->spans->spans[span].marks & WP_MARK_ANSWERED) != 0;
+}
+
 static void
 compare(const Draw *draw, const WpResolved *drawn, const WpLinks *again, WpSelfCheck *check)
 {
@@ -147,7 +156,8 @@ compare(const Draw *draw, const WpResolved *drawn, const WpLinks *again, WpSelfC
 	for (guint32 i = 0; i < again->n; i++) {
 		guint32 span = former(drawn, i);
 		guint32 parent = former(drawn, again->links[i].parent);
-		if (span == WP_NO_SPAN || draw->root_of[span] == WP_NO_SPAN)
+		if (span == WP_NO_SPAN || draw->root_of[span] == WP_NO_SPAN ||
+		    is_context(draw, span))
 			continue;
 		guint32 truth = draw->links->links[span].parent;
 		check->n_links += truth != WP_NO_SPAN;
@@ -159,6 +169,8 @@ compare(const Draw *draw, const WpResolved *drawn, const WpLinks *again, WpSelfC
 			is_wrong[draw->root_of[parent]] = TRUE;
 	}
 	for (guint32 i = 0; i < draw->paths->n_roots; i++) {
+		if (is_context(draw, draw->paths->roots[i]))
+			continue;
 		check->n_requests++;
 		check->n_requests_right += !is_wrong[draw->paths->roots[i]];
 	}
