@@ -40,8 +40,10 @@ wp_key_file_fail(const WpKeyFile *file, guint line, GError **error, const char *
 	va_list arguments;
 
 	va_start(arguments, format);
-	g_autofree char *text = g_strdup_vprintf(format, arguments);
+	g_autofree char *raw = g_strdup_vprintf(format, arguments);
 	va_end(arguments);
+	g_autofree char *text =
+		g_utf8_make_valid(raw, -1); /* what is quoted may be cut in a letter */
 	if (line > 0)
 		g_set_error(error, WP_TRACES_ERROR, WP_TRACES_ERROR_FORMAT, "%s:%u: %s", file->path,
 			    line, text);

@@ -458,6 +458,9 @@ START_TEST(mistakes_are_named)
 		{ "[service a]", NULL, "s:6: the group [service a] stands in line 1 already" },
 		{ "[simulation]\nseed=1\nseed=2", NULL, "s:8: \"seed\" stands in line 7 already" },
 		{ "nonsense", NULL, "s:6: expected key = value, not \"nonsense\"" },
+		{ "aaaaaaaaaabbbbbbbbbbccccccccccddddddddd\303\251", NULL,
+		  "s:6: expected key = value, not "
+		  "\"aaaaaaaaaabbbbbbbbbbccccccccccddddddddd\357\277\275\"" },
 		{ "[client v]\nplan=call a.z", NULL,
 		  "s:7: plan: there is no operation \"a.z\" (did you mean \"a.x\"?)" },
 		{ "[client v]\nplan=wrok 1ms", NULL,
