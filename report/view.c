@@ -7,6 +7,7 @@
 #include "infer/pattern.h"
 #include "report/analysis.h"
 #include "report/format.h"
+#include "infer/map.h"
 #include "report/view-links.h"
 
 const char *const wp_view_level_names[WP_VIEW_N_LEVELS] = { "fact", "note", "loss" };
@@ -427,36 +428,65 @@ fill_facts(const Maker *maker)
 }
 
 typedef struct {
+	WpCounter counter;
+	guint32 sender;
+	guint32 receiver;
+	guint64 count;
+} Pair;
+
+typedef struct {
 	WpViewQuality *quality;
 	const WpNodes *nodes;
 	const WpResolved *resolved;
+	GArray *pairs;  /* Pair */
+	WpMap *numbers; /* of these */
 } PairTaker;
+
+/* The user's node, where there is one. */
+static guint32
+pair_node(const PairTaker *taker, guint32 node)
+{
+	return taker->resolved ? wp_resolved_node_of(taker->resolved, node) : node;
+}
 
 static const char *
 pair_name(const PairTaker *taker, guint32 node)
 {
-	if (!taker->resolved)
-		return wp_nodes_key(taker->nodes, node);
-	return wp_resolved_node_name(taker->resolved, wp_resolved_node_of(taker->resolved, node));
+	return taker->resolved ? wp_resolved_node_name(taker->resolved, node)
+			       : wp_nodes_key(taker->nodes, node);
+}
+
+/* Adds N between two nodes of the trace to what there is between the user's nodes. */
+static void
+add_pair(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointer data)
+{
+	PairTaker *taker = data;
+	Pair pair = { counter, pair_node(taker, sender), pair_node(taker, receiver), 0 };
+	guint64 key = (guint64)counter << 56 | (guint64)pair.sender << 28 | pair.receiver;
+	guint32 number = wp_map_number(taker->numbers, key);
+
+	if (number == taker->pairs->len)
+		g_array_append_val(taker->pairs, pair);
+	g_array_index(taker->pairs, Pair, number).count += n;
 }
 
 /* The worst pairs are kept in order by insertion; the least falls off. */
 static void
-add_pair(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointer data)
+show_pair(const PairTaker *taker, const Pair *pair)
 {
-	const PairTaker *taker = data;
 	for (guint32 i = 0; i < taker->quality->n_counters; i++) {
 		WpViewCounter *row = &taker->quality->counters[i];
-		if (row->name != wp_counter_info[counter].name)
+		if (row->name != wp_counter_info[pair->counter].name)
 			continue;
 		guint at = MIN(row->n_pairs, WP_VIEW_MAX_PAIRS);
 		row->n_pairs++;
-		for (; at > 0 && row->pairs[at - 1].count < n; at--)
+		for (; at > 0 && row->pairs[at - 1].count < pair->count; at--)
 			if (at < WP_VIEW_MAX_PAIRS)
 				row->pairs[at] = row->pairs[at - 1];
 		if (at < WP_VIEW_MAX_PAIRS)
-			row->pairs[at] = (WpViewPair){ pair_name(taker, sender),
-						       pair_name(taker, receiver), n };
+			row->pairs[at] =
+				(WpViewPair){ pair_name(taker, pair->sender),
+					      pair_name(taker, pair->receiver), pair->count };
 	}
 }
 
@@ -495,9 +525,12 @@ wp_view_quality_fill(WpViewQuality *quality, const WpCounters *counters, const W
 							 .level = (WpViewLevel)level,
 							 .count = count };
 		}
-	PairTaker taker = { quality, nodes, resolved };
+	g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(Pair));
+	g_autoptr(WpMap) numbers = wp_map_new();
+	PairTaker taker = { quality, nodes, resolved, pairs, numbers };
 	wp_counters_foreach_pair(counters, add_pair, &taker);
-
+	for (guint i = 0; i < pairs->len; i++)
+		show_pair(&taker, &g_array_index(pairs, Pair, i));
 	quality->loss_share = wp_view_loss_share(counters);
 }
 

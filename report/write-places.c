@@ -16,7 +16,15 @@
 static gboolean
 is_shown(const WpViewOperation *operation, guint32 i)
 {
-	return i == 0 || operation->places[i].calls >= MIN_CALLS;
+	const WpViewPlace *places = operation->places;
+
+	if (i == 0 || places[i].calls >= MIN_CALLS)
+		return TRUE;
+	/* What is seldom called may call much. */
+	for (guint32 k = i + 1; k < operation->n_places && places[k].depth > places[i].depth; k++)
+		if (places[k].calls >= MIN_CALLS)
+			return TRUE;
+	return FALSE;
 }
 
 /* TRUE where no sibling below PLACE is shown. */

@@ -152,6 +152,17 @@ trust_by_odds(const WpViewLinks *links)
 		wp_format_share(whole, links->whole_share), verdict_of(links, links->trust));
 }
 
+/* (transfer full) The same where no call has a second possible parent, but some may have lost theirs. */
+static char *
+trust_by_loss(const WpViewLinks *links)
+{
+	return g_strdup_printf(
+		"%sPaths inferred by %s: each call has a single possible parent among those that "
+		"were captured. %s",
+		links->lost_share >= WP_VIEW_MUCH_LOST ? "CAREFUL: too much is missing. " : "",
+		links->engine, verdict_of(links, links->trust));
+}
+
 /* (transfer full) The same where all that is known is how many alternatives there were. */
 static char *
 trust_by_alternatives(const WpViewLinks *links)
@@ -218,7 +229,12 @@ write_trust(const Text *text)
 {
 	const WpViewLinks *links = &text->view->links;
 	gboolean by_odds = links->has_odds && links->n_certain < links->n_linked;
-	g_autofree char *words = by_odds ? trust_by_odds(links) : trust_by_alternatives(links);
+	gboolean by_loss =
+		links->n_linked && links->n_certain == links->n_linked &&
+		(links->trust == WP_VIEW_TRUST_MIXED || links->trust == WP_VIEW_TRUST_LOW);
+	g_autofree char *words = by_odds   ? trust_by_odds(links)
+				 : by_loss ? trust_by_loss(links)
+					   : trust_by_alternatives(links);
 	wp_text_paragraph(text->page, words, 0, text->out);
 }
 
