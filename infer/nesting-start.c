@@ -386,7 +386,7 @@ typedef struct {
 static gboolean
 notes_accidents(const Start *start, const WpNestBundle *bundle)
 {
-	return start->problem->options->evidence && start->picks[bundle - start->problem->bundles];
+	return start->notes_accidents && start->picks[bundle - start->problem->bundles];
 }
 
 static gboolean
