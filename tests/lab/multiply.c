@@ -1,14 +1,15 @@
 /*
  * multiply: makes a big capture of a small one, for benchmarks.
  *
- *   multiply OUT.pcap MEGABYTES IN.pcap...
+ *   multiply [-d] OUT.pcap MEGABYTES IN.pcap...
  *
  *   | copy 0: 10.20.0.x | copy 1: 10.20.1.x | copy 2: 10.20.2.x | ...  time -->
  *
  * Each copy begins when the one before has ended and has addresses of its own, so that the load and
- * the delays stay as they were. Of several inputs a copy of each comes in turn. Reads Ethernet pcap of this
- * machine's byte order (VLAN tags are fine) and writes nanoseconds; checksums are not made anew. Not part of
- * wirepath: tests/bench/bench_cost builds it.
+ * the delays stay as they were. Of several inputs a copy of each comes in turn, and how many of each there
+ * are is printed. -d: every packet twice on end, as a mirror of two ports gives it; MEGABYTES counts it once.
+ * Reads Ethernet pcap of this machine's byte order (VLAN tags are fine) and writes nanoseconds; checksums are
+ * not made anew. Not part of wirepath: tests/bench/bench_cost builds it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ typedef struct {
 	size_t length;
 	uint32_t first;   /* second of the first packet, of the last copy */
 	uint32_t seconds; /* from the first packet to the start of the next copy */
+	unsigned long copies;
 } Capture;
 
 static int
@@ -169,8 +171,27 @@ advance(Capture *capture, uint32_t start, int n)
 	capture->first = start;
 }
 
+/* The packets of CAPTURE, each TIMES times. */
 static int
-write_copies(Capture *captures, int n, const char *path, size_t want)
+write_packets(const Capture *capture, int times, FILE *file)
+{
+	size_t at = FILE_HEADER;
+
+	if (times == 1)
+		return fwrite(capture->bytes + at, capture->length - at, 1, file) == 1;
+	while (at < capture->length) {
+		size_t size = packet_size(capture, at);
+
+		for (int i = 0; i < times; i++)
+			if (fwrite(capture->bytes + at, size, 1, file) != 1)
+				return 0;
+		at += size;
+	}
+	return 1;
+}
+
+static int
+write_copies(Capture *captures, int n, const char *path, size_t want, int times)
 {
 	FILE *file = fopen(path, "wb");
 	size_t written = FILE_HEADER;
@@ -180,33 +201,35 @@ write_copies(Capture *captures, int n, const char *path, size_t want)
 		return fail("cannot write", path);
 	for (int round = 0; written < want; round++) {
 		for (int i = 0; i < n; i++) {
-			size_t body = captures[i].length - FILE_HEADER;
-
 			advance(&captures[i], start, round ? n : i);
 			start += captures[i].seconds;
-			if (fwrite(captures[i].bytes + FILE_HEADER, body, 1, file) != 1)
+			if (!write_packets(&captures[i], times, file))
 				return fail("cannot write", path);
-			written += body;
+			written += captures[i].length - FILE_HEADER;
+			captures[i].copies++;
 		}
 	}
 	return fclose(file) ? fail("cannot write", path) : 0;
 }
 
 static int
-multiply(char **argv, int n, size_t want)
+multiply(const char *out, size_t want, char **paths, int n, int times)
 {
 	Capture *captures = calloc((size_t)n, sizeof(*captures));
-	int status = captures ? 0 : fail("no memory for", argv[1]);
+	int status = captures ? 0 : fail("no memory for", out);
 
 	for (int i = 0; i < n && status == 0; i++) {
-		status = load(argv[3 + i], &captures[i]);
+		status = load(paths[i], &captures[i]);
 		if (status == 0 && captures[i].length == FILE_HEADER)
-			status = fail("no packets in", argv[3 + i]);
+			status = fail("no packets in", paths[i]);
 	}
 	if (status == 0)
-		status = write_copies(captures, n, argv[1], want);
-	for (int i = 0; i < n && captures; i++)
+		status = write_copies(captures, n, out, want, times);
+	for (int i = 0; i < n && captures; i++) {
+		if (status == 0)
+			printf("%lu\t%s\n", captures[i].copies, paths[i]);
 		free(captures[i].bytes);
+	}
 	free(captures);
 	return status;
 }
@@ -214,11 +237,14 @@ multiply(char **argv, int n, size_t want)
 int
 main(int argc, char **argv)
 {
-	unsigned long megabytes = argc >= 4 ? strtoul(argv[2], NULL, 10) : 0;
+	int is_doubled = argc > 1 && strcmp(argv[1], "-d") == 0;
+	char **words = argv + 1 + is_doubled;
+	int n = argc - 1 - is_doubled;
+	unsigned long megabytes = n >= 3 ? strtoul(words[1], NULL, 10) : 0;
 
 	if (megabytes == 0) {
-		fprintf(stderr, "usage: multiply OUT.pcap MEGABYTES IN.pcap...\n");
+		fprintf(stderr, "usage: multiply [-d] OUT.pcap MEGABYTES IN.pcap...\n");
 		return 2;
 	}
-	return multiply(argv, argc - 3, megabytes * 1000000);
+	return multiply(words[0], megabytes * 1000000, words + 2, n - 2, is_doubled ? 2 : 1);
 }
