@@ -45,8 +45,10 @@ enum {
 	WP_MARK_CUT = 4,   /* a return whose end was not seen: end_ns is begin_ns */
 
 	/* Only in a window of a longer trace (infer/window.h): */
-	WP_MARK_CARRIED = 8,  /* was in the window before as well */
-	WP_MARK_ANSWERED = 16 /* ... and its parent was found there: here it is context */
+	WP_MARK_CARRIED = 8,   /* was in the window before as well */
+	WP_MARK_ANSWERED = 16, /* ... and its parent was found there: here it is context */
+
+	WP_MARK_BOTH_ENDS = 32 /* seen at both ends: begin_way_ns and end_way_ns are known */
 };
 
 /*
@@ -67,7 +69,13 @@ typedef struct {
 typedef struct {
 	gint64 begin_ns; /* packet with the first byte */
 	gint64 end_ns;   /* packet with the last byte; >= begin_ns */
-	guint64 id;      /* pairs a RETURN with its CALL */
+	/*
+	 * With WP_MARK_BOTH_ENDS (else 0): the times above are those at the sender's own tap, and so much later
+	 * the first and the last byte came by the receiver's. Clocks that are not exact make it negative.
+	 */
+	gint64 begin_way_ns;
+	gint64 end_way_ns;
+	guint64 id;     /* pairs a RETURN with its CALL */
 	guint64 packet; /* number of the packet with the first byte in its input, from 1; 0 unknown */
 	guint64 bytes;     /* payload bytes of the message, or WP_NO_SIZE */
 	guint32 sender;    /* node */
@@ -76,6 +84,8 @@ typedef struct {
 	guint32 protocol;  /* string; 0 = unknown */
 	guint32 label;     /* string; 0 = none */
 	guint32 tokens_at; /* only inside a WpTrace: first token in its token array */
+	guint32 first_seq; /* only inside the capture: see sightings.h */
+	guint32 last_seq;
 	WpEndpoint src;
 	WpEndpoint dst;
 	guint8 kind;     /* WpKind */

@@ -107,6 +107,39 @@ read_time_end(WpFieldReader *reader, WpRecord *record, WpField field)
 	return "time_end is no number of seconds";
 }
 
+/* Until the times of the sender are known, which may stand in a later column, they are kept as they are. */
+static const char *
+read_received(WpFieldReader *reader, WpRecord *record, WpField field)
+{
+	if (field.length == 0)
+		return NULL;
+	record->marks |= WP_MARK_BOTH_ENDS;
+	return parse_time(field, &record->begin_way_ns) ? NULL : "received is no number of seconds";
+}
+
+static const char *
+read_received_end(WpFieldReader *reader, WpRecord *record, WpField field)
+{
+	if (field.length == 0)
+		return NULL;
+	return parse_time(field, &record->end_way_ns) ? NULL
+						      : "received_end is no number of seconds";
+}
+
+void
+wp_field_set_ways(WpRecord *record)
+{
+	gint64 received_ns = record->begin_way_ns, received_end_ns = record->end_way_ns;
+
+	record->begin_way_ns = record->end_way_ns = 0;
+	if (!(record->marks & WP_MARK_BOTH_ENDS))
+		return;
+	record->begin_way_ns = received_ns - record->begin_ns;
+	record->end_way_ns = record->begin_way_ns;
+	if (received_end_ns != WP_NO_TIME)
+		record->end_way_ns = received_end_ns - record->end_ns;
+}
+
 static const char *
 read_kind(WpFieldReader *reader, WpRecord *record, WpField field)
 {
@@ -342,6 +375,8 @@ const WpColumn wp_columns_known[] = {
 	{ "tap", read_tap },
 	{ "packet", read_packet },
 	{ "tokens", read_tokens },
+	{ "received", read_received },
+	{ "received_end", read_received_end },
 	/* The heading of the paper's example. */
 	{ "timestamp", read_time },
 	{ "operation", read_kind },

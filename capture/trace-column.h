@@ -30,6 +30,9 @@ void wp_field_reader_clear(WpFieldReader *reader);
 /* Puts FIELD into RECORD; returns NULL, or why that cannot be. */
 typedef const char *(*WpColumnFunc)(WpFieldReader *reader, WpRecord *record, WpField field);
 
+/* When a line has been read: its times at the receiver's tap become ways (see record.h). */
+void wp_field_set_ways(WpRecord *record);
+
 /* The first of these are required, in this order where a trace has no header. */
 #define WP_COLUMNS_REQUIRED 5
 typedef struct {

@@ -159,6 +159,7 @@ parse_record(Reader *reader, const WpField *fields, gsize n, WpRecord *out_recor
 				  .bytes = WP_NO_SIZE,
 				  .sender = WP_NO_NODE,
 				  .receiver = WP_NO_NODE,
+				  .end_way_ns = WP_NO_TIME,
 				  .kind = G_MAXUINT8 };
 	for (gsize i = 0; i < MIN(n, reader->n_columns); i++) {
 		const char *bad = reader->columns[i] ? reader->columns[i](&reader->fields,
@@ -174,6 +175,7 @@ parse_record(Reader *reader, const WpField *fields, gsize n, WpRecord *out_recor
 		out_record->end_ns = out_record->begin_ns;
 	if (out_record->end_ns < out_record->begin_ns)
 		return "time_end is before time";
+	wp_field_set_ways(out_record);
 	return NULL;
 }
 

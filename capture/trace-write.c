@@ -29,6 +29,7 @@ typedef struct {
 typedef struct {
 	WpTraceWriter base;
 	GArray *announced; /* Announced, by node */
+	gboolean has_ways; /* the columns for times at the receiver's tap are there */
 } Writer;
 
 /* 1 where a byte of text stands for itself. */
@@ -363,18 +364,45 @@ put_optional(Writer *writer, const WpRecord *record, const guint32 *tokens)
 	put_tokens(output, tokens, record->n_tokens);
 }
 
+/* Times at the receiver's tap, which only captures of several taps have. */
+static void
+put_ways(Writer *writer, const WpRecord *record)
+{
+	WpOutput *output = writer->base.output;
+	gboolean is_known = (record->marks & WP_MARK_BOTH_ENDS) != 0;
+
+	put_tab(output);
+	if (is_known)
+		put_time(output, record->begin_ns + record->begin_way_ns);
+	put_tab(output);
+	if (is_known)
+		put_time(output, record->end_ns + record->end_way_ns);
+}
+
+static const char column_names[] =
+	"#columns\ttime\tkind\tsender\treceiver\tid\ttime_end\tsrc\tdst\tflow\tprotocol\t"
+	"label\tbytes\tstatus\tsetup\twait\ttap\tpacket\ttokens";
+
+static void
+put_columns(Writer *writer)
+{
+	static const char ways[] = "\treceived\treceived_end";
+
+	put_bytes(writer->base.output, column_names, strlen(column_names));
+	if (writer->has_ways)
+		put_bytes(writer->base.output, ways, strlen(ways));
+	wp_output_put(writer->base.output, '\n');
+}
+
 static gboolean
 writer_begin(WpRecordSink *sink, WpNodes *nodes, GError **error)
 {
-	static const char columns[] =
-		"#columns\ttime\tkind\tsender\treceiver\tid\ttime_end\tsrc\tdst\tflow\tprotocol\t"
-		"label\tbytes\tstatus\tsetup\twait\ttap\tpacket\ttokens\n";
 	Writer *writer = (Writer *)sink;
 
 	writer->base.nodes = wp_nodes_ref(nodes);
 	put_text(writer->base.output, "#wirepath-trace 1");
 	wp_output_put(writer->base.output, '\n');
-	put_bytes(writer->base.output, columns, strlen(columns));
+	put_columns(writer);
 	return !wp_output_failed(writer->base.output, error);
 }
 
@@ -398,8 +426,15 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 	Writer *writer = (Writer *)sink;
 
 	announce_nodes(writer, MAX(record->sender, record->receiver) + 1);
+	if (record->marks & WP_MARK_BOTH_ENDS && !writer->has_ways) {
+		/* More columns from here on; whoever reads takes what the latest #columns line says. */
+		writer->has_ways = TRUE;
+		put_columns(writer);
+	}
 	put_required(writer, record);
 	put_optional(writer, record, tokens);
+	if (writer->has_ways)
+		put_ways(writer, record);
 	wp_output_put(writer->base.output, '\n');
 	writer->base.has_records = TRUE;
 	return !wp_output_failed(writer->base.output, error);

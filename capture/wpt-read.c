@@ -25,6 +25,7 @@ typedef struct {
 	WpTraceReading *reading;
 	GArray *texts;  /* guint32: in the pool, or LOST; 0 = "" */
 	GArray *nodes;  /* KnownNode */
+	GArray *ways;   /* WpWptWays of the next records */
 	guint64 offset; /* of the block in the file */
 	guint64 n_records, n_told;
 	guint32 record_bytes;
@@ -241,9 +242,43 @@ check_number(Reader *reader, guint64 n)
 }
 
 static gboolean
+read_ways(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError **error)
+{
+	g_array_set_size(reader->ways, 0);
+	for (guint32 i = 0; i < block->n; i++) {
+		WpWptWays ways = { .record = wp_bytes_le32(payload) };
+		wp_bytes_le32(payload);
+		ways.begin_way_ns = (gint64)wp_bytes_le64(payload);
+		ways.end_way_ns = (gint64)wp_bytes_le64(payload);
+		g_array_append_val(reader->ways, ways);
+	}
+	return TRUE;
+}
+
+/* What the block of WAYS before this one says of record I, of which *NEXT is the first not yet used. */
+static void
+take_ways(const Reader *reader, guint32 i, guint *next, WpRecord *record)
+{
+	while (*next < reader->ways->len &&
+	       g_array_index(reader->ways, WpWptWays, *next).record < i)
+		++*next;
+	if (*next == reader->ways->len)
+		return;
+	const WpWptWays *ways = &g_array_index(reader->ways, WpWptWays, *next);
+	gboolean is_sane = ABS(ways->begin_way_ns / 2) < MAX_TIME_NS &&
+			   ABS(ways->end_way_ns / 2) < MAX_TIME_NS;
+	if (ways->record != i || !is_sane)
+		return;
+	record->begin_way_ns = ways->begin_way_ns;
+	record->end_way_ns = ways->end_way_ns;
+	record->marks |= WP_MARK_BOTH_ENDS;
+}
+
+static gboolean
 read_records(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError **error)
 {
 	WpBytes extra = *payload;
+	guint next_ways = 0;
 
 	if (!wp_bytes_skip(&extra, (gsize)block->n * reader->record_bytes)) {
 		count_bad(reader, 1, "a block has fewer records than it says");
@@ -258,11 +293,13 @@ read_records(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError *
 		const char *bad = convert(reader, &stored, &record);
 		if (!take_extra(reader, &stored, &extra, &record) && !bad)
 			bad = "the tokens or addresses of a record are missing";
+		take_ways(reader, i, &next_ways, &record);
 		if (bad)
 			count_bad(reader, 1, bad);
 		else if (!wp_trace_reading_record(reader->reading, &record, reader->tokens, error))
 			return FALSE;
 	}
+	g_array_set_size(reader->ways, 0);
 	return TRUE;
 }
 
@@ -347,6 +384,7 @@ static const struct {
 	guint32 item_bytes; /* at least */
 } kinds[] = {
 	{ "RECS", read_records, sizeof(WpWptRecord) },
+	{ "WAYS", read_ways, sizeof(WpWptWays) },
 	{ "STRS", read_strings, 4 },
 	{ "NODE", read_nodes, 4 },
 	{ "SETT", read_settings, 8 },
@@ -516,12 +554,14 @@ wp_wpt_read(WpTraceReading *reading, GError **error)
 		.reading = reading,
 		.texts = g_array_new(FALSE, TRUE, sizeof(guint32)),
 		.nodes = g_array_new(FALSE, FALSE, sizeof(KnownNode)),
+		.ways = g_array_new(FALSE, FALSE, sizeof(WpWptWays)),
 	};
 
 	g_array_set_size(reader.texts, 1); /* text 0 is "" */
 	gboolean ok = read_all(&reader, error);
 	g_array_unref(reader.texts);
 	g_array_unref(reader.nodes);
+	g_array_unref(reader.ways);
 	return ok;
 }
 

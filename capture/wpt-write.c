@@ -31,7 +31,7 @@ typedef struct {
 	WpTraceWriter base;
 	GArray *texts;     /* guint32: number in the file, by number in the pool; 0 = not yet */
 	GArray *announced; /* Announced, by node */
-	Items strings, nodes, settings, counters, hints;
+	Items strings, nodes, settings, counters, hints, ways;
 	guint32 n_texts;
 	gboolean is_too_long; /* a text was */
 
@@ -131,6 +131,7 @@ flush_records(Writer *writer)
 	flush_items(writer, &writer->nodes);
 	if (writer->n == 0)
 		return;
+	flush_items(writer, &writer->ways);
 	/* Also in a block that is not full the records are followed at once by what they have besides. */
 	memset(writer->block + EXTRA_AT + writer->n_extra, 0, padding);
 	memmove(writer->block + bytes, writer->block + EXTRA_AT, writer->n_extra + padding);
@@ -215,6 +216,16 @@ put_end(Writer *writer, const WpEndpoint *end, guint32 node)
 	return WP_WPT_END_OTHER;
 }
 
+static void
+add_ways(Writer *writer, const WpRecord *record)
+{
+	add_u32(&writer->ways, writer->n);
+	add_u32(&writer->ways, 0);
+	add_u64(&writer->ways, (guint64)record->begin_way_ns);
+	add_u64(&writer->ways, (guint64)record->end_way_ns);
+	writer->ways.n++; /* flushed with the records that it is about */
+}
+
 static gboolean
 writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GError **error)
 {
@@ -245,13 +256,15 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 		.dst_port = GUINT16_TO_LE(dst_end ? record->dst.port : 0),
 		.kind = record->kind,
 		.status = record->status,
-		.marks = record->marks,
+		.marks = record->marks & (guint8)~WP_MARK_BOTH_ENDS, /* WAYS says so */
 		.tap = record->tap,
 		.n_tokens = record->n_tokens,
 		.src_end = src_end,
 		.dst_end = dst_end,
 	};
 	memcpy(writer->block + writer->n * sizeof stored, &stored, sizeof stored);
+	if (record->marks & WP_MARK_BOTH_ENDS)
+		add_ways(writer, record);
 	writer->base.has_records = TRUE;
 	if (++writer->n < N_RECORDS)
 		return TRUE;
@@ -375,6 +388,7 @@ writer_new(void)
 	writer->settings = items_new("SETT", 0);
 	writer->counters = items_new("COUN", 0);
 	writer->hints = items_new("HINT", 0);
+	writer->ways = items_new("WAYS", 0);
 	return &writer->base;
 }
 
@@ -390,6 +404,7 @@ writer_clear(WpTraceWriter *base)
 	g_byte_array_unref(writer->settings.bytes);
 	g_byte_array_unref(writer->counters.bytes);
 	g_byte_array_unref(writer->hints.bytes);
+	g_byte_array_unref(writer->ways.bytes);
 }
 
 const WpTraceFormat wp_trace_format_wpt = {

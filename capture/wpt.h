@@ -9,6 +9,7 @@
  *   STRS  texts, numbered from 1 in the order of the file; text 0 is ""
  *   NODE  keys of nodes, numbered from 0
  *   RECS  records of fixed size, then what some of them have besides
+ *   WAYS  of records of the next RECS that were seen at both ends: when at the receiver's
  *   SETT  settings;  COUN  counters;  HINT  names of nodes
  *   DONE  the end: a file without it was cut short
  *
@@ -86,7 +87,16 @@ typedef struct {
 	guint8 zero;
 } WpWptRecord;
 
+/* One of a WAYS block, in the order of the records: see begin_way_ns in record.h. */
+typedef struct {
+	guint32 record; /* of the next RECS block, from 0 */
+	guint32 zero;
+	gint64 begin_way_ns;
+	gint64 end_way_ns;
+} WpWptWays;
+
 G_STATIC_ASSERT(sizeof(WpWptHead) == 16);
+G_STATIC_ASSERT(sizeof(WpWptWays) == 24);
 G_STATIC_ASSERT(sizeof(WpWptBlock) == 32);
 G_STATIC_ASSERT(sizeof(WpWptRecord) == 72);
 
