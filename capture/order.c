@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
 	WpRecord record;
 	WpCallRef call; /* of a CALL or RETURN; of a free item the next free one */
-	guint32 tokens[WP_RECORD_MAX_TOKENS];
+	guint32 tokens[WP_RECORD_MAX_WORDS];
 } Item;
 
 enum {
@@ -241,8 +241,8 @@ push_item(WpOrder *order, const WpRecord *record, const guint32 *tokens, WpCallR
 	Item *item = get_item(order, index);
 	item->record = *record;
 	item->call = call;
-	if (record->n_tokens)
-		memcpy(item->tokens, tokens, record->n_tokens * sizeof tokens[0]);
+	if (wp_record_words(record))
+		memcpy(item->tokens, tokens, wp_record_words(record) * sizeof tokens[0]);
 	Key key = { begin_ns, order->n_arrived++, index };
 	if (!push_line(order, &key))
 		push_heap(order, key);

@@ -24,6 +24,13 @@
 /* At most so many token hashes stay with a record (see tokens.h). */
 #define WP_RECORD_MAX_TOKENS 16
 
+/* ... and so many things that the transport did (see transport.h), each of so many words. */
+#define WP_RECORD_MAX_TRANSPORTS 4
+#define WP_TRANSPORT_WORDS       9
+
+/* What travels with a record: its tokens, then its transports, 32 bits a word. */
+#define WP_RECORD_MAX_WORDS (WP_RECORD_MAX_TOKENS + WP_RECORD_MAX_TRANSPORTS * WP_TRANSPORT_WORDS)
+
 typedef enum {
 	WP_KIND_CALL,   /* a request that expects an answer */
 	WP_KIND_RETURN, /* the answer; its id is that of its call */
@@ -83,17 +90,24 @@ typedef struct {
 	guint32 flow;      /* number of the flow, from 1; 0 unknown */
 	guint32 protocol;  /* string; 0 = unknown */
 	guint32 label;     /* string; 0 = none */
-	guint32 tokens_at; /* only inside a WpTrace: first token in its token array */
+	guint32 tokens_at; /* only inside a WpTrace: first word in its array of words */
 	guint32 first_seq; /* only inside the capture: see sightings.h */
 	guint32 last_seq;
 	WpEndpoint src;
 	WpEndpoint dst;
-	guint8 kind;     /* WpKind */
-	guint8 status;   /* WpStatus */
-	guint8 marks;    /* WP_MARK_... */
-	guint8 tap;      /* number of the input (capture point), from 0 */
-	guint8 n_tokens; /* at most WP_RECORD_MAX_TOKENS */
+	guint8 kind;         /* WpKind */
+	guint8 status;       /* WpStatus */
+	guint8 marks;        /* WP_MARK_... */
+	guint8 tap;          /* number of the input (capture point), from 0 */
+	guint8 n_tokens;     /* at most WP_RECORD_MAX_TOKENS */
+	guint8 n_transports; /* at most WP_RECORD_MAX_TRANSPORTS */
 } WpRecord;
+
+static inline guint
+wp_record_words(const WpRecord *record)
+{
+	return record->n_tokens + (guint)record->n_transports * WP_TRANSPORT_WORDS;
+}
 
 /* Names as in trace files: "CALL", "RETURN", "MESSAGE"; "unknown", "ok", "error", ... */
 const char *wp_kind_name(WpKind kind);

@@ -27,7 +27,7 @@ typedef struct {
 	gboolean (*setting)(WpRecordSink *sink, const char *key, const char *value, GError **error);
 
 	/*
-	 * One record; TOKENS has record->n_tokens entries. Both are the caller's and only valid during
+	 * One record; TOKENS has wp_record_words(record) entries, the tokens first. Both are the caller's and only valid during
 	 * the call. Records come in order of begin_ns but for a few late ones (WP_COUNT_RECORDS_LATE).
 	 * A CALL comes before its RETURN.
 	 */

@@ -6,6 +6,7 @@
 
 #include "capture/trace-format.h"
 #include "capture/trace.h"
+#include "capture/transport.h"
 
 void
 wp_field_reader_init(WpFieldReader *reader, WpNodes *nodes)
@@ -356,6 +357,55 @@ read_tokens(WpFieldReader *reader, WpRecord *record, WpField field)
 	return NULL;
 }
 
+/* The time, packet or word up to the next '/' in FIELD, which loses it. */
+static WpField
+take_part(WpField *field)
+{
+	const char *slash = field->length ? memchr(field->text, '/', field->length) : NULL;
+	WpField part = { field->text, slash ? (gsize)(slash - field->text) : field->length };
+	gsize used = part.length + (slash != NULL);
+
+	*field = (WpField){ field->text + used, field->length - used };
+	return part;
+}
+
+/* "timeout/1047680084.482205/1047680084.682205/12/15" */
+static gboolean
+parse_transport(WpField field, WpTransport *out)
+{
+	char name[16];
+	gboolean ok = wp_field_copy(take_part(&field), name, sizeof name);
+
+	if (ok && !wp_transport_from_name(name, &out->kind))
+		out->kind = WP_N_TRANSPORTS; /* of another version */
+
+	ok = ok && parse_time(take_part(&field), &out->begin_ns) &&
+	     parse_time(take_part(&field), &out->end_ns);
+	ok = ok && wp_field_number(take_part(&field), G_MAXUINT64 - 1, &out->first) &&
+	     wp_field_number(take_part(&field), G_MAXUINT64 - 1, &out->last);
+	return ok && field.length == 0 && out->end_ns >= out->begin_ns;
+}
+
+static const char *
+read_transports(WpFieldReader *reader, WpRecord *record, WpField field)
+{
+	record->n_transports = 0;
+	while (field.length > 0) {
+		const char *comma = memchr(field.text, ',', field.length);
+		WpField one = { field.text, comma ? (gsize)(comma - field.text) : field.length };
+		gsize used = one.length + (comma != NULL);
+		WpTransport transport;
+		field = (WpField){ field.text + used, field.length - used };
+		if (!parse_transport(one, &transport))
+			return "transport is not KIND/TIME/TIME/PACKET/PACKET";
+		if (record->n_transports == WP_RECORD_MAX_TRANSPORTS)
+			return "there are more than 4 transports";
+		if (transport.kind < WP_N_TRANSPORTS)
+			wp_transport_pack(&transport, reader->transports[record->n_transports++]);
+	}
+	return NULL;
+}
+
 const WpColumn wp_columns_known[] = {
 	{ "time", read_time },
 	{ "kind", read_kind },
@@ -375,6 +425,7 @@ const WpColumn wp_columns_known[] = {
 	{ "tap", read_tap },
 	{ "packet", read_packet },
 	{ "tokens", read_tokens },
+	{ "transport", read_transports },
 	{ "received", read_received },
 	{ "received_end", read_received_end },
 	/* The heading of the paper's example. */

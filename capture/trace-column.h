@@ -18,10 +18,11 @@ typedef struct {
 
 /* What reading fields needs besides the record. */
 typedef struct {
-	WpNodes *nodes;                       /* borrowed */
-	WpStrings *keys;                      /* node keys as written; number -> key_nodes */
-	GArray *key_nodes;                    /* guint32 */
-	guint32 tokens[WP_RECORD_MAX_TOKENS]; /* of the record read last */
+	WpNodes *nodes;                      /* borrowed */
+	WpStrings *keys;                     /* node keys as written; number -> key_nodes */
+	GArray *key_nodes;                   /* guint32 */
+	guint32 tokens[WP_RECORD_MAX_WORDS]; /* of the record read last */
+	guint32 transports[WP_RECORD_MAX_TRANSPORTS][WP_TRANSPORT_WORDS]; /* of it */
 } WpFieldReader;
 
 void wp_field_reader_init(WpFieldReader *reader, WpNodes *nodes);

@@ -201,6 +201,8 @@ read_record(Reader *reader, const WpField *fields, gsize n, GError **error)
 			    wp_input_path(reader->reading->input));
 		return FALSE;
 	}
+	memcpy(reader->fields.tokens + record.n_tokens, reader->fields.transports,
+	       record.n_transports * sizeof reader->fields.transports[0]);
 	return wp_trace_reading_record(reader->reading, &record, reader->fields.tokens, error);
 }
 

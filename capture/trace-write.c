@@ -12,6 +12,7 @@
 
 #include "capture/output.h"
 #include "capture/trace.h"
+#include "capture/transport.h"
 
 #define NUMBER_MAX  24 /* digits of the longest number, and a few */
 #define SHORT_KEY   48 /* every address is shorter */
@@ -257,6 +258,28 @@ put_tokens(WpOutput *output, const guint32 *tokens, guint n)
 	}
 }
 
+/* "timeout/1047680084.482205000/1047680084.682205000/12/15,..." */
+static void
+put_transports(WpOutput *output, const guint32 *words, guint n)
+{
+	for (guint i = 0; i < n; i++) {
+		WpTransport transport;
+		if (!wp_transport_unpack(words + (gsize)i * WP_TRANSPORT_WORDS, &transport))
+			continue;
+		if (i > 0)
+			wp_output_put(output, ',');
+		put_word(output, wp_transport_name(transport.kind));
+		wp_output_put(output, '/');
+		put_time(output, transport.begin_ns);
+		wp_output_put(output, '/');
+		put_time(output, transport.end_ns);
+		wp_output_put(output, '/');
+		put_number(output, transport.first);
+		wp_output_put(output, '/');
+		put_number(output, transport.last);
+	}
+}
+
 static char *
 escape_text(const char *text, gsize *out_length)
 {
@@ -362,6 +385,9 @@ put_optional(Writer *writer, const WpRecord *record, const guint32 *tokens)
 	put_known(output, record->packet != 0, record->packet);
 	put_tab(output);
 	put_tokens(output, tokens, record->n_tokens);
+	if (record->n_transports || writer->has_ways) /* a line may end before its last columns */
+		put_tab(output);
+	put_transports(output, tokens + record->n_tokens, record->n_transports);
 }
 
 /* Times at the receiver's tap, which only captures of several taps have. */
@@ -381,7 +407,7 @@ put_ways(Writer *writer, const WpRecord *record)
 
 static const char column_names[] =
 	"#columns\ttime\tkind\tsender\treceiver\tid\ttime_end\tsrc\tdst\tflow\tprotocol\t"
-	"label\tbytes\tstatus\tsetup\twait\ttap\tpacket\ttokens";
+	"label\tbytes\tstatus\tsetup\twait\ttap\tpacket\ttokens\ttransport";
 
 static void
 put_columns(Writer *writer)

@@ -25,6 +25,7 @@ struct WpTrace {
 	guint32 *tokens;
 	gsize n_tokens, tokens_allocated;
 	GArray *settings; /* Setting */
+	gboolean has_tokens;
 	gboolean is_frozen;
 	gboolean is_continued;
 };
@@ -77,8 +78,10 @@ trace_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, 
 {
 	WpTrace *trace = (WpTrace *)sink;
 
-	g_assert(!trace->is_frozen && record->n_tokens <= WP_RECORD_MAX_TOKENS);
-	if (trace->n_records >= MAX_RECORDS || trace->n_tokens > G_MAXUINT32 - 16) {
+	g_assert(!trace->is_frozen && record->n_tokens <= WP_RECORD_MAX_TOKENS &&
+		 record->n_transports <= WP_RECORD_MAX_TRANSPORTS);
+	if (trace->n_records >= MAX_RECORDS ||
+	    trace->n_tokens > G_MAXUINT32 - WP_RECORD_MAX_WORDS) {
 		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_LIMIT,
 			    "cannot keep more than %" G_GSIZE_FORMAT
 			    " records in memory; take a part with --from and --to",
@@ -90,11 +93,13 @@ trace_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, 
 	WpRecord *copy = &trace->records[trace->n_records++];
 	*copy = *record;
 	copy->tokens_at = (guint32)trace->n_tokens;
-	if (record->n_tokens > 0) {
-		trace->tokens = ensure_room(trace->tokens, trace->n_tokens, record->n_tokens,
+	guint n_words = wp_record_words(record);
+	if (n_words > 0) {
+		trace->tokens = ensure_room(trace->tokens, trace->n_tokens, n_words,
 					    sizeof(guint32), &trace->tokens_allocated);
-		memcpy(trace->tokens + trace->n_tokens, tokens, record->n_tokens * sizeof *tokens);
-		trace->n_tokens += record->n_tokens;
+		memcpy(trace->tokens + trace->n_tokens, tokens, n_words * sizeof *tokens);
+		trace->n_tokens += n_words;
+		trace->has_tokens |= record->n_tokens > 0;
 	}
 	return TRUE;
 }
@@ -222,7 +227,7 @@ wp_trace_n_records(const WpTrace *trace)
 gboolean
 wp_trace_has_tokens(const WpTrace *trace)
 {
-	return trace->n_tokens > 0;
+	return trace->has_tokens;
 }
 
 const WpRecord *
@@ -235,6 +240,16 @@ const guint32 *
 wp_trace_tokens(const WpTrace *trace, const WpRecord *record)
 {
 	return trace->tokens ? trace->tokens + record->tokens_at : NULL;
+}
+
+gboolean
+wp_trace_transport(const WpTrace *trace, const WpRecord *record, guint i,
+		   WpTransport *out_transport)
+{
+	const guint32 *words = trace->tokens + record->tokens_at + record->n_tokens;
+
+	return i < record->n_transports &&
+	       wp_transport_unpack(words + (gsize)i * WP_TRANSPORT_WORDS, out_transport);
 }
 
 WpNodes *

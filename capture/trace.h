@@ -11,6 +11,7 @@
 #include "capture/nodes.h"
 #include "capture/record.h"
 #include "capture/sink.h"
+#include "capture/transport.h"
 
 /* Errors of this folder. */
 #define WP_CAPTURE_ERROR wp_capture_error_quark()
@@ -55,6 +56,10 @@ gboolean wp_trace_has_tokens(const WpTrace *trace);
 
 const WpRecord *wp_trace_records(const WpTrace *trace);
 const guint32 *wp_trace_tokens(const WpTrace *trace, const WpRecord *record);
+
+/* FALSE where RECORD has not so many transports, or this one makes no sense. */
+gboolean wp_trace_transport(const WpTrace *trace, const WpRecord *record, guint i,
+			    WpTransport *out_transport);
 WpNodes *wp_trace_nodes(const WpTrace *trace);
 const WpCounters *wp_trace_counters(const WpTrace *trace);
 

@@ -8,6 +8,7 @@
 
 #include "capture/bytes.h"
 #include "capture/trace.h"
+#include "capture/transport.h"
 
 #define PROGRESS_RECORDS 16384
 #define LOST             G_MAXUINT32 /* a text or node whose block was damaged */
@@ -30,8 +31,8 @@ typedef struct {
 	guint64 n_records, n_told;
 	guint32 record_bytes;
 	gboolean is_done;
-	gboolean is_over; /* nothing after this can be read */
-	guint32 tokens[WP_RECORD_MAX_TOKENS];
+	gboolean is_over;                    /* nothing after this can be read */
+	guint32 tokens[WP_RECORD_MAX_WORDS]; /* and transports */
 } Reader;
 
 /* All items of PAYLOAD; what is wrong with it is counted. FALSE: the sink failed, or a limit. */
@@ -192,6 +193,49 @@ take_extra(Reader *reader, const WpWptRecord *stored, WpBytes *extra, WpRecord *
 	return ok;
 }
 
+/* Where the transports of a block begin: behind the tokens and addresses of all its records. */
+static gboolean
+skip_extras(const Reader *reader, const WpWptBlock *block, const guint8 *records, WpBytes *extra)
+{
+	gboolean ok = TRUE;
+
+	for (guint32 i = 0; i < block->n && ok; i++) {
+		WpWptRecord stored;
+		memcpy(&stored, records + (gsize)i * reader->record_bytes, sizeof stored);
+		gsize n = stored.n_tokens * sizeof(guint32);
+		n += stored.src_end == WP_WPT_END_OTHER ? 16 : 0;
+		n += stored.dst_end == WP_WPT_END_OTHER ? 16 : 0;
+		ok = wp_bytes_skip(extra, n);
+	}
+	return ok;
+}
+
+/* Those of kinds of other versions are left out. */
+static gboolean
+take_transports(Reader *reader, const WpWptRecord *stored, WpBytes *transports, WpRecord *out)
+{
+	gsize size = WP_TRANSPORT_WORDS * sizeof(guint32);
+	guint32 *words = reader->tokens + MIN(out->n_tokens, WP_RECORD_MAX_TOKENS);
+
+	if (stored->n_transports > WP_RECORD_MAX_TRANSPORTS)
+		return FALSE;
+	for (guint i = 0; i < stored->n_transports; i++) {
+		const guint8 *from = wp_bytes_take(transports, size);
+		WpTransport transport;
+		if (!from)
+			return FALSE;
+		memcpy(words, from, size);
+		for (guint w = 0; w < WP_TRANSPORT_WORDS; w++)
+			words[w] = GUINT32_FROM_LE(words[w]);
+		if (wp_transport_unpack(words, &transport) && transport.end_ns <= MAX_TIME_NS &&
+		    transport.begin_ns >= -MAX_TIME_NS) {
+			words += WP_TRANSPORT_WORDS;
+			out->n_transports++;
+		}
+	}
+	return TRUE;
+}
+
 /* All of STORED but what follows the records; NULL, or what is wrong. */
 static const char *
 convert(const Reader *reader, const WpWptRecord *stored, WpRecord *out)
@@ -279,11 +323,14 @@ read_records(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError *
 {
 	WpBytes extra = *payload;
 	guint next_ways = 0;
+	gboolean ok = wp_bytes_skip(&extra, (gsize)block->n * reader->record_bytes);
+	WpBytes transports = extra;
 
-	if (!wp_bytes_skip(&extra, (gsize)block->n * reader->record_bytes)) {
+	if (!ok) {
 		count_bad(reader, 1, "a block has fewer records than it says");
 		return TRUE;
 	}
+	skip_extras(reader, block, payload->data, &transports);
 	check_number(reader, block->first);
 	reader->n_records = MAX(reader->n_records, block->first + block->n);
 	for (guint32 i = 0; i < block->n; i++) {
@@ -294,6 +341,8 @@ read_records(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError *
 		if (!take_extra(reader, &stored, &extra, &record) && !bad)
 			bad = "the tokens or addresses of a record are missing";
 		take_ways(reader, i, &next_ways, &record);
+		if (!take_transports(reader, &stored, &transports, &record) && !bad)
+			bad = "the transports of a record are missing";
 		if (bad)
 			count_bad(reader, 1, bad);
 		else if (!wp_trace_reading_record(reader->reading, &record, reader->tokens, error))

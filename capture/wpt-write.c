@@ -7,11 +7,13 @@
 
 #include "capture/trace.h"
 
-#define N_RECORDS   512 /* of a block: with all they may have besides, 84 KiB */
-#define EXTRA_BYTES (WP_RECORD_MAX_TOKENS * 4 + 2 * 16)
-#define EXTRA_AT    (N_RECORDS * sizeof(WpWptRecord)) /* in the block, until it is written */
-#define ITEMS_BYTES (64 * 1024) /* of a block of anything else, but for one long text */
-#define STEP_BYTES  4096        /* that WpOutput has room for at a time */
+#define N_RECORDS       512 /* of a block: with all they may have besides, 156 KiB */
+#define EXTRA_BYTES     (WP_RECORD_MAX_TOKENS * 4 + 2 * 16)
+#define EXTRA_AT        (N_RECORDS * sizeof(WpWptRecord)) /* in the block, until it is written */
+#define TRANSPORTS_AT   (N_RECORDS * (sizeof(WpWptRecord) + EXTRA_BYTES)) /* the same */
+#define TRANSPORT_BYTES (WP_RECORD_MAX_TRANSPORTS * WP_TRANSPORT_WORDS * 4)
+#define ITEMS_BYTES     (64 * 1024) /* of a block of anything else, but for one long text */
+#define STEP_BYTES      4096        /* that WpOutput has room for at a time */
 
 /* A block of items of any length. */
 typedef struct {
@@ -38,7 +40,8 @@ typedef struct {
 	guint64 n_records; /* in blocks written */
 	guint32 n;         /* in this block */
 	gsize n_extra;
-	guint8 block[N_RECORDS * (sizeof(WpWptRecord) + EXTRA_BYTES)];
+	gsize n_transport_bytes;
+	guint8 block[TRANSPORTS_AT + N_RECORDS * TRANSPORT_BYTES + 8];
 } Writer;
 
 static void
@@ -125,7 +128,8 @@ static void
 flush_records(Writer *writer)
 {
 	gsize bytes = writer->n * sizeof(WpWptRecord);
-	gsize padding = -writer->n_extra & 7;
+	gsize n_behind = writer->n_extra + writer->n_transport_bytes, padding = -n_behind & 7;
+	guint8 *behind = writer->block + bytes;
 
 	flush_items(writer, &writer->strings);
 	flush_items(writer, &writer->nodes);
@@ -133,13 +137,14 @@ flush_records(Writer *writer)
 		return;
 	flush_items(writer, &writer->ways);
 	/* Also in a block that is not full the records are followed at once by what they have besides. */
-	memset(writer->block + EXTRA_AT + writer->n_extra, 0, padding);
-	memmove(writer->block + bytes, writer->block + EXTRA_AT, writer->n_extra + padding);
+	memmove(behind, writer->block + EXTRA_AT, writer->n_extra);
+	memmove(behind + writer->n_extra, writer->block + TRANSPORTS_AT, writer->n_transport_bytes);
+	memset(behind + n_behind, 0, padding);
 	put_block(writer, "RECS", writer->n, writer->n_records, writer->block,
-		  bytes + writer->n_extra + padding);
+		  bytes + n_behind + padding);
 	writer->n_records += writer->n;
 	writer->n = 0;
-	writer->n_extra = 0;
+	writer->n_extra = writer->n_transport_bytes = 0;
 }
 
 static gboolean
@@ -226,6 +231,18 @@ add_ways(Writer *writer, const WpRecord *record)
 	writer->ways.n++; /* flushed with the records that it is about */
 }
 
+static inline void
+put_transports(Writer *writer, const guint32 *words, guint n)
+{
+	guint8 *at = writer->block + TRANSPORTS_AT + writer->n_transport_bytes;
+
+	for (guint i = 0; i < n * WP_TRANSPORT_WORDS; i++) {
+		guint32 word = GUINT32_TO_LE(words[i]);
+		memcpy(at + i * sizeof word, &word, sizeof word);
+	}
+	writer->n_transport_bytes += n * WP_TRANSPORT_WORDS * sizeof *words;
+}
+
 static gboolean
 writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GError **error)
 {
@@ -239,6 +256,7 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 		guint32 token = GUINT32_TO_LE(tokens[i]);
 		put_extra(writer, &token, sizeof token);
 	}
+	put_transports(writer, tokens + record->n_tokens, record->n_transports);
 	guint8 src_end = put_end(writer, &record->src, record->sender);
 	guint8 dst_end = put_end(writer, &record->dst, record->receiver);
 	WpWptRecord stored = {
@@ -259,6 +277,7 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 		.marks = record->marks & (guint8)~WP_MARK_BOTH_ENDS, /* WAYS says so */
 		.tap = record->tap,
 		.n_tokens = record->n_tokens,
+		.n_transports = record->n_transports,
 		.src_end = src_end,
 		.dst_end = dst_end,
 	};

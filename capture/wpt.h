@@ -62,7 +62,8 @@ enum {
 
 /*
  * Fields as in WpRecord. Behind the last record of a block stand, for each record in turn, its tokens
- * (4 bytes each), the address of src and that of dst (16 bytes each, where WP_WPT_END_OTHER).
+ * (4 bytes each), the address of src and that of dst (16 bytes each, where WP_WPT_END_OTHER); behind all of these,
+ * for each record in turn, its transports (9 words of 4 bytes each, as WpRecord's).
  */
 typedef struct {
 	gint64 begin_ns;
@@ -84,7 +85,7 @@ typedef struct {
 	guint8 n_tokens;
 	guint8 src_end; /* WP_WPT_END_... */
 	guint8 dst_end;
-	guint8 zero;
+	guint8 n_transports; /* 0 before there were any */
 } WpWptRecord;
 
 /* One of a WAYS block, in the order of the records: see begin_way_ns in record.h. */

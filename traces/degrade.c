@@ -32,7 +32,7 @@ typedef struct Held Held;
 struct Held {
 	Held *next;
 	WpRecord record;
-	guint32 tokens[WP_RECORD_MAX_TOKENS];
+	guint32 tokens[WP_RECORD_MAX_WORDS];
 };
 
 /* The draws of one record, all of them always made. */
@@ -256,14 +256,17 @@ held_new(WpDegrade *degrade)
 
 /* RECORD leaves at its time, or up to the window of reordering later. */
 static void
-hold(WpDegrade *degrade, const WpRecord *record, const guint32 *tokens, double reorder)
+hold(WpDegrade *degrade, const WpRecord *record, const guint32 *tokens, gint64 from_ns,
+     double reorder)
 {
 	Held *held = held_new(degrade);
 	gint64 late = (gint64)(reorder * (double)degrade->options->reorder_ns);
+	gint64 shift_ns = record->begin_ns - from_ns; /* of what is in TOKENS */
 
 	held->record = *record;
-	if (record->n_tokens > 0)
-		memcpy(held->tokens, tokens, record->n_tokens * sizeof *tokens);
+	if (wp_record_words(record))
+		memcpy(held->tokens, tokens, wp_record_words(record) * sizeof *tokens);
+	wp_transport_shift(held->tokens + record->n_tokens, record->n_transports, shift_ns);
 	wp_events_push(&degrade->events,
 		       (WpEvent){ .time_ns = record->begin_ns + late, .target = held });
 }
@@ -384,11 +387,11 @@ degrade_record(WpRecordSink *sink, const WpRecord *original, const guint32 *toke
 	shift_record(&record, shift_of(degrade, &record));
 	WpRecord again = record;
 	shift_record(&record, jitter(degrade, draws.jitter));
-	hold(degrade, &record, tokens, draws.reorder);
+	hold(degrade, &record, tokens, original->begin_ns, draws.reorder);
 	if (draws.duplicate < options->duplicates) {
 		shift_record(&again, jitter(degrade, draws.jitter_again) +
 					     (gint64)(draws.delay * (double)options->duplicate_ns));
-		hold(degrade, &again, tokens, draws.reorder_again);
+		hold(degrade, &again, tokens, original->begin_ns, draws.reorder_again);
 	}
 	if (degrade->n_held <= MAX_HELD)
 		return TRUE;

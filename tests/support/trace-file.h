@@ -9,7 +9,7 @@
 #define WP_TRACE_HEADER                                                                            \
 	"#wirepath-trace 1\n"                                                                      \
 	"#columns\ttime\tkind\tsender\treceiver\tid\ttime_end\tsrc\tdst\tflow\tprotocol\tlabel\t"  \
-	"bytes\tstatus\tsetup\twait\ttap\tpacket\ttokens\n"
+	"bytes\tstatus\tsetup\twait\ttap\tpacket\ttokens\ttransport\n"
 
 /*
  * A text with all that a record can have: addresses of the node, others, none; ids of both kinds; every

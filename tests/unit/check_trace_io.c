@@ -55,6 +55,14 @@ START_TEST(fields)
 	ck_assert_uint_eq(r->n_tokens, 2);
 	ck_assert_uint_eq(wp_trace_tokens(trace, r)[0], 0x0a1b2c3d);
 	ck_assert_uint_eq(wp_trace_tokens(trace, r)[1], 0x00ff00ff);
+	WpTransport transport;
+	ck_assert_uint_eq(r->n_transports, 2);
+	ck_assert(wp_trace_transport(trace, r, 1, &transport));
+	ck_assert_int_eq(transport.kind, WP_TRANSPORT_SERVER_RTT);
+	ck_assert_int_eq(transport.begin_ns, -1000000000);
+	ck_assert_int_eq(transport.end_ns, -1);
+	ck_assert_uint_eq(transport.last, G_MAXUINT64 - 1);
+	ck_assert(!wp_trace_transport(trace, r, 2, &transport));
 
 	r = &records[2];
 	ck_assert_int_eq(r->end_ns, r->begin_ns);
@@ -177,6 +185,14 @@ START_TEST(bad_lines)
 		  "tokens are not groups of eight hexadecimal digits" },
 		{ "1\tCALL\ta\tb\t1\t\t\t\t\t\t\t\t\t\t\t\t\t0000000g",
 		  "tokens are not groups of eight hexadecimal digits" },
+#define TRANSPORT "1\tCALL\ta\tb\t1\t\t\t\t\t\t\t\t\t\t\t\t\t\t"
+		{ TRANSPORT "fast", "transport is not KIND/TIME/TIME/PACKET/PACKET" },
+		{ TRANSPORT "fast/1/0/1/2", "transport is not KIND/TIME/TIME/PACKET/PACKET" },
+		{ TRANSPORT "fast/1/2/1/x", "transport is not KIND/TIME/TIME/PACKET/PACKET" },
+		{ TRANSPORT "fast/1/2/1/1/1", "transport is not KIND/TIME/TIME/PACKET/PACKET" },
+		{ TRANSPORT "ack/1/2/1/1,ack/1/2/1/1,ack/1/2/1/1,ack/1/2/1/1,ack/1/2/1/1",
+		  "there are more than 4 transports" },
+#undef TRANSPORT
 		{ "#node", "a #node line names no node" },
 		{ "#node\ta\tb\tc\td", "a #node line is not KEY, SOURCE, COUNT, NAME" },
 		{ "#counter\tpackets\tmany", "a #counter line is not NAME, NUMBER" },
@@ -274,7 +290,7 @@ END_TEST
 
 /* Record I of many: numbers of all sizes, from STATE, which goes on to the next. */
 static WpRecord
-make_record(WpNodes *nodes, guint i, guint64 *state, guint32 tokens[WP_RECORD_MAX_TOKENS])
+make_record(WpNodes *nodes, guint i, guint64 *state, guint32 words[WP_RECORD_MAX_WORDS])
 {
 	*state = *state * G_GUINT64_CONSTANT(6364136223846793005) + 1442695040888963407;
 	guint64 random = *state >> (*state >> 58);
@@ -304,7 +320,17 @@ make_record(WpNodes *nodes, guint i, guint64 *state, guint32 tokens[WP_RECORD_MA
 	r.tap = (guint8)i;
 	r.n_tokens = i % (WP_RECORD_MAX_TOKENS + 1);
 	for (guint t = 0; t < r.n_tokens; t++)
-		tokens[t] = (guint32)(*state * (t + 1));
+		words[t] = (guint32)(*state * (t + 1));
+	r.n_transports = i % (WP_RECORD_MAX_TRANSPORTS + 1);
+	for (guint t = 0; t < r.n_transports; t++) {
+		WpTransport transport = { .begin_ns = r.begin_ns - t,
+					  .end_ns = r.end_ns + t,
+					  .first = random >> 1,
+					  .last = random >> t % 60,
+					  .kind = (i + t) % WP_N_TRANSPORTS };
+		transport.last -= transport.last == G_MAXUINT64;
+		wp_transport_pack(&transport, words + r.n_tokens + t * WP_TRANSPORT_WORDS);
+	}
 	return r;
 }
 
@@ -320,10 +346,10 @@ check_same_record(const WpTrace *expected, const WpTrace *trace, gsize i)
 	b.label = a->label;
 	ck_assert_mem_eq(&b.src, &a->src, sizeof b.src);
 	ck_assert_mem_eq(&b, a, G_STRUCT_OFFSET(WpRecord, src));
-	ck_assert_mem_eq(&b.kind, &a->kind, 5);
-	ck_assert(a->n_tokens == 0 ||
+	ck_assert_mem_eq(&b.kind, &a->kind, 6);
+	ck_assert(wp_record_words(a) == 0 ||
 		  memcmp(wp_trace_tokens(expected, a), wp_trace_tokens(trace, &b),
-			 a->n_tokens * sizeof(guint32)) == 0);
+			 wp_record_words(a) * sizeof(guint32)) == 0);
 }
 
 static void
@@ -341,7 +367,7 @@ check_records_stay(const char *suffix)
 	for (guint s = 0; s < 2; s++)
 		ck_assert(wp_sink_begin(sinks[s], nodes, NULL));
 	for (guint i = 0; i < N_RECORDS; i++) {
-		guint32 tokens[WP_RECORD_MAX_TOKENS];
+		guint32 tokens[WP_RECORD_MAX_WORDS];
 		WpRecord record = make_record(nodes, i, &state, tokens);
 		for (guint s = 0; s < 2; s++)
 			ck_assert(wp_sink_record(sinks[s], &record, tokens, NULL));

@@ -239,6 +239,8 @@ START_TEST(nonsense)
 		{ "RECS", FIELD(packet), G_MAXUINT64, "the packet of a record is out of range" },
 		{ "RECS", FIELD(n_tokens), 17, "the tokens or addresses of a record are missing" },
 		{ "RECS", FIELD(n_tokens), 255, "the tokens or addresses of a record are missing" },
+		{ "RECS", FIELD(n_transports), 4, "the transports of a record are missing" },
+		{ "RECS", FIELD(n_transports), 5, "the transports of a record are missing" },
 		{ "RECS", FIELD(src_end), 3, "the tokens or addresses of a record are missing" },
 		{ "STRS", 0, 4, G_MAXUINT32, "a text is damaged" },
 		{ "STRS", 4, 1, 0, "a text is damaged" },
