@@ -3,9 +3,11 @@
 
 #include "infer/engine-nesting.h"
 #include "infer/engine-scoreboard.h"
+#include "infer/engine-xcorr.h"
 
 const WpEngine *const wp_engines[] = {
 	&wp_engine_nesting,
+	&wp_engine_xcorr,
 	&wp_engine_scoreboard,
 	NULL,
 };

@@ -55,6 +55,7 @@ typedef struct {
 	const char *name;
 	const char *summary;
 	gboolean has_odds; /* its probabilities can be counted on: 90 % means 9 of 10 are right */
+	gboolean is_aggregate; /* finds paths but links no calls: only for reports */
 
 	const WpEngineOption *options; /* NULL-name-ended; may be NULL */
 	gsize options_size;

@@ -245,9 +245,8 @@ check_engine(const WpAnalysisOptions *options, GError **error)
 	return TRUE;
 }
 
-/* The options struct that belongs to ENGINE. */
-static gconstpointer
-engine_options(const WpAnalysisOptions *options, const WpEngine *engine)
+gconstpointer
+wp_analysis_engine_options(const WpAnalysisOptions *options, const WpEngine *engine)
 {
 	for (guint i = 0; wp_engines[i]; i++)
 		if (wp_engines[i] == engine)
@@ -256,12 +255,24 @@ engine_options(const WpAnalysisOptions *options, const WpEngine *engine)
 }
 
 gboolean
+wp_analysis_is_aggregate(const WpAnalysisOptions *options)
+{
+	return options->engine && wp_engines[options->engine - 1]->is_aggregate;
+}
+
+gboolean
 wp_analysis_check(const WpAnalysisOptions *options, GError **error)
 {
 	if (!check_engine(options, error))
 		return FALSE;
+	if (wp_analysis_is_aggregate(options) && !options->takes_aggregates) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "the engine %s finds paths but links no calls\nuse wirepath report",
+			    wp_engines[options->engine - 1]->name);
+		return FALSE;
+	}
 	for (const WpEngine *const *e = wp_engines; *e; e++)
-		if ((*e)->check && !(*e)->check(engine_options(options, *e), error))
+		if ((*e)->check && !(*e)->check(wp_analysis_engine_options(options, *e), error))
 			return FALSE;
 	if (!options->where)
 		return TRUE;
@@ -283,7 +294,7 @@ wp_analysis_add_inputs(const WpAnalysisOptions *options, WpOverwrite *files)
 {
 	wp_overwrite_add_input(files, options->resolve.names_file);
 	for (const WpEngine *const *e = wp_engines; *e; e++)
-		add_engine_files(*e, engine_options(options, *e), files);
+		add_engine_files(*e, wp_analysis_engine_options(options, *e), files);
 }
 
 static gboolean
@@ -326,8 +337,8 @@ wp_analysis_self_check(const WpAnalysis *analysis, const WpAnalysisOptions *opti
 {
 	WpResolveOptions resolve = resolve_options(options);
 	return wp_self_check(analysis->resolved, analysis->links, &resolve, analysis->engine,
-			     engine_options(options, analysis->engine), wp_interrupt_came,
-			     out_check, error);
+			     wp_analysis_engine_options(options, analysis->engine),
+			     wp_interrupt_came, out_check, error);
 }
 
 static gboolean
@@ -337,7 +348,8 @@ infer(WpAnalysis *analysis, const WpAnalysisOptions *options, WpStopFunc stop, G
 		analysis->engine = options->engine ? wp_engines[options->engine - 1]
 						   : wp_engine_auto(analysis->resolved);
 	analysis->links = analysis->engine->run(
-		analysis->resolved, engine_options(options, analysis->engine), stop, error);
+		analysis->resolved, wp_analysis_engine_options(options, analysis->engine), stop,
+		error);
 	return analysis->links != NULL;
 }
 
@@ -538,7 +550,8 @@ wp_analysis_reference(const WpAnalysis *analysis, const WpAnalysisOptions *optio
 	const WpEngine *engine = analysis->engine;
 	if (!engine->run_reference)
 		return NULL;
-	return engine->run_reference(analysis->resolved, engine_options(options, engine), reference,
+	return engine->run_reference(analysis->resolved,
+				     wp_analysis_engine_options(options, engine), reference,
 				     wp_interrupt_came, error);
 }
 

@@ -26,6 +26,7 @@ typedef struct {
 	gint64 examples; /* calls before a window to learn from */
 	const char *root;
 	const char *where;
+	gboolean takes_aggregates; /* an engine that links no calls will do */
 
 	/* Of each engine: its options struct, and its option table made from the engine's own. */
 	GPtrArray *engine_options;
@@ -94,6 +95,12 @@ gboolean wp_analysis_self_check(const WpAnalysis *analysis, const WpAnalysisOpti
 
 /* FALSE where the options can be seen to be wrong without any input. */
 gboolean wp_analysis_check(const WpAnalysisOptions *options, GError **error);
+
+/* TRUE where the engine asked for links no calls. */
+gboolean wp_analysis_is_aggregate(const WpAnalysisOptions *options);
+
+/* (transfer none) The options struct of ENGINE. */
+gconstpointer wp_analysis_engine_options(const WpAnalysisOptions *options, const WpEngine *engine);
 
 /* Tells FILES of those that inference reads. */
 void wp_analysis_add_inputs(const WpAnalysisOptions *options, WpOverwrite *files);

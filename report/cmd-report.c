@@ -5,6 +5,7 @@
 #include "report/interrupt.h"
 #include "report/load.h"
 #include "report/output.h"
+#include "report/report-spectrum.h"
 #include "report/view.h"
 
 /* Calls of a part that is checked without being asked. */
@@ -39,6 +40,7 @@ declare(WpOptions *parser, gpointer data)
 	wp_options_add(parser, "", report_table, options);
 	wp_load_declare(parser, &options->load);
 	wp_analysis_declare(parser, &options->analysis, TRUE);
+	options->analysis.takes_aggregates = TRUE;
 }
 
 static void
@@ -118,6 +120,9 @@ static int
 run(WpInvocation *invocation, gpointer data, GError **error)
 {
 	ReportOptions *options = data;
+	if (wp_analysis_is_aggregate(&options->analysis))
+		return wp_report_spectrum(invocation, &options->load, &options->analysis,
+					  &options->output, error);
 	g_auto(WpLoadOutcome) outcome = { 0 };
 	g_autoptr(WpOverwrite) files = wp_overwrite_new();
 	if (!wp_output_check(invocation, &options->output, WP_WRITE_REPORT, error) ||

@@ -121,6 +121,8 @@ write_one(const WpInvocation *invocation, const WpOutputOptions *options, WpWrit
 	page.leaves_tail = !options->wants_all && !options->top;
 	if (use == WP_WRITE_REPORT)
 		writer->report(content, &page, out);
+	else if (use == WP_WRITE_SPECTRUM)
+		writer->spectrum(content, &page, out);
 	else
 		writer->inspect(content, &page, out);
 	return wp_out_close(out, error);

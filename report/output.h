@@ -31,7 +31,7 @@ gboolean wp_output_check(const WpInvocation *invocation, WpOutputOptions *option
 /* FALSE where one of the outputs is among FILES or given twice. After wp_output_check(). */
 gboolean wp_output_guard(const WpOutputOptions *options, WpOverwrite *files, GError **error);
 
-/* Writes CONTENT (a WpView or a WpInspection, as USE says) to every output, or to stdout. */
+/* Writes CONTENT (a WpView, WpSpectrumView or WpInspection, as USE says) to every output, or to stdout. */
 gboolean wp_output_write(const WpInvocation *invocation, const WpOutputOptions *options,
 			 WpWriterUse use, gconstpointer content, GError **error);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/escape.h"
+#include "report/write-spectrum.h"
 
 static const char *
 unit_suffix(WpColumnKind kind)
@@ -96,4 +97,5 @@ const WpWriter wp_writer_csv = {
 	.summary = "patterns, a row per node occurrence",
 	.suffixes = suffixes,
 	.report = write_report,
+	.spectrum = wp_spectrum_csv,
 };

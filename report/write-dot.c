@@ -11,6 +11,7 @@
 
 #include "report/escape.h"
 #include "report/format.h"
+#include "report/write-spectrum.h"
 
 /* Columns of a line in an ellipse, and lines of an operation; wider ellipses tear the graph apart. */
 #define LINE_WIDTH 24
@@ -204,4 +205,5 @@ const WpWriter wp_writer_dot = {
 	.suffixes = suffixes,
 	.is_for_people = TRUE,
 	.report = write_report,
+	.spectrum = wp_spectrum_dot,
 };

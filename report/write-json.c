@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "report/json.h"
+#include "report/write-spectrum.h"
 #include "report/writer.h"
 
 static void
@@ -450,5 +451,6 @@ const WpWriter wp_writer_json = {
 	.summary = "everything, for programs",
 	.suffixes = suffixes,
 	.report = write_report,
+	.spectrum = wp_spectrum_json,
 	.inspect = write_inspect,
 };

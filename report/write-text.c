@@ -13,6 +13,7 @@
 #include "report/escape.h"
 #include "report/format.h"
 #include "report/table.h"
+#include "report/write-spectrum.h"
 #include "report/writer.h"
 
 /* Longer lines of prose are hard to read. */
@@ -790,5 +791,6 @@ const WpWriter wp_writer_text = {
 	.suffixes = suffixes,
 	.is_for_people = TRUE,
 	.report = write_report,
+	.spectrum = wp_spectrum_text,
 	.inspect = wp_text_inspect,
 };

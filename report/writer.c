@@ -12,7 +12,9 @@ const WpWriter *const wp_writers[] = {
 static gboolean
 has_use(const WpWriter *writer, WpWriterUse use)
 {
-	return use == WP_WRITE_REPORT ? writer->report != NULL : writer->inspect != NULL;
+	return use == WP_WRITE_REPORT     ? writer->report != NULL
+	       : use == WP_WRITE_SPECTRUM ? writer->spectrum != NULL
+					  : writer->inspect != NULL;
 }
 
 const WpWriter *

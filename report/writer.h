@@ -10,6 +10,7 @@
 #include "report/column.h"
 #include "report/inspection.h"
 #include "report/out.h"
+#include "report/spectrum.h"
 #include "report/terminal.h"
 #include "report/view.h"
 
@@ -27,6 +28,7 @@ typedef struct {
 	const char *const *suffixes; /* of files, without the dot; NULL-ended */
 	gboolean is_for_people;      /* shows the first rows of each list unless all are wanted */
 	void (*report)(const WpView *view, const WpPage *page, WpOut *out);
+	void (*spectrum)(const WpSpectrumView *spectrum, const WpPage *page, WpOut *out);
 	void (*inspect)(const WpInspection *inspection, const WpPage *page, WpOut *out);
 } WpWriter;
 
@@ -35,6 +37,7 @@ extern const WpWriter *const wp_writers[];
 
 typedef enum {
 	WP_WRITE_REPORT,
+	WP_WRITE_SPECTRUM, /* a report by an engine that is an aggregate */
 	WP_WRITE_INSPECT
 } WpWriterUse;
 

@@ -1,0 +1,187 @@
+/* The engine xcorr: its options, where paths begin, and the choice of the quantum. See engine-xcorr.h. */
+#include "infer/engine-xcorr.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "infer/pattern.h"
+#include "infer/xcorr-private.h"
+
+static void
+options_init(void *options)
+{
+	*(WpXcorrOptions *)options = (WpXcorrOptions){
+		.max_lag_ns = 10 * G_GINT64_CONSTANT(1000000000),
+		.spike_sds = 4, /* the paper's examples, 5.2 */
+		.dip_sds = 3,
+		.max_depth = 32,
+		.min_share = 0.01,
+		.false_share = 0.001,
+	};
+}
+
+static const WpEngineOption options[] = {
+	{ "as-published", WP_OPTION_FLAG, offsetof(WpXcorrOptions, as_published), 0, 1,
+	  "the SOSP 2003 paper's convolution algorithm, ghosts and all" },
+	{ "quantum", WP_OPTION_DURATION, offsetof(WpXcorrOptions, quantum_ns), 1, 3600e9,
+	  "time quantum (as the trace has it; the page says why)" },
+	{ "max-lag", WP_OPTION_DURATION, offsetof(WpXcorrOptions, max_lag_ns), 1, 86400e9,
+	  "longest delay looked for (10s)" },
+	{ "spike-sds", WP_OPTION_DOUBLE, offsetof(WpXcorrOptions, spike_sds), 0, 1000,
+	  "as published: a spike stands so many standard deviations\nabove the mean (4)" },
+	{ "dip-sds", WP_OPTION_DOUBLE, offsetof(WpXcorrOptions, dip_sds), 0, 1000,
+	  "as published: and is parted from the next below so many (3)" },
+	{ "match-window", WP_OPTION_DURATION, offsetof(WpXcorrOptions, match_ns), 0, 3600e9,
+	  "as published: messages match a spike within this (a quantum)" },
+	{ "max-depth", WP_OPTION_INT, offsetof(WpXcorrOptions, max_depth), 1, 64,
+	  "edges of a path (32)" },
+	{ "min-share", WP_OPTION_DOUBLE, offsetof(WpXcorrOptions, min_share), 1e-6, 1,
+	  "edges with a smaller share of their root's messages are not\nfollowed (0.01)" },
+	{ NULL, WP_OPTION_FLAG, 0, 0, 0, NULL },
+};
+
+static gboolean
+check(const void *given, GError **error)
+{
+	const WpXcorrOptions *o = given;
+	if (o->dip_sds < o->spike_sds)
+		return TRUE;
+	g_set_error_literal(error, WP_INFER_ERROR, WP_INFER_ERROR_OPTION,
+			    "--dip-sds must be below --spike-sds, or no dip would part two spikes");
+	return FALSE;
+}
+
+/* Asked for by name only: it links no calls. */
+static gboolean
+applies(const WpResolved *resolved G_GNUC_UNUSED)
+{
+	return FALSE;
+}
+
+/* No links: every call by itself. */
+static WpLinks *
+run(const WpResolved *resolved, const void *given G_GNUC_UNUSED, WpStopFunc stop G_GNUC_UNUSED,
+    GError **error G_GNUC_UNUSED)
+{
+	WpLinks *links = wp_links_new(wp_resolved_spans(resolved)->n);
+	for (guint32 i = 0; i < links->n; i++)
+		links->links[i].evidence = WP_EVIDENCE_ROOT;
+	return links;
+}
+
+const WpEngine wp_engine_xcorr = {
+	.name = "xcorr",
+	.summary = "cross-correlation: paths as aggregates, of messages of any kind (report only)",
+	.is_aggregate = TRUE,
+	.options = options,
+	.options_size = sizeof(WpXcorrOptions),
+	.options_init = options_init,
+	.check = check,
+	.applies = applies,
+	.run = run,
+};
+
+guint32
+wp_xcorr_n_nodes(const WpMessages *messages)
+{
+	guint32 n = 0;
+	for (guint32 i = 0; i < messages->n; i++)
+		n = MAX(n, MAX(messages->edges[i].sender, messages->edges[i].receiver) + 1);
+	return n;
+}
+
+/* Nodes that send before they receive, of those that IS_LEFT. */
+static void
+mark_first_senders(const WpMessages *messages, guint32 n, guint8 *is_root)
+{
+	g_autofree gint64 *sent = g_new(gint64, MAX(n, 1));
+	g_autofree gint64 *received = g_new(gint64, MAX(n, 1));
+	for (guint32 i = 0; i < n; i++)
+		sent[i] = received[i] = G_MAXINT64;
+	for (guint32 i = 0; i < messages->n; i++) {
+		const WpEdge *edge = &messages->edges[i];
+		if (!edge->n)
+			continue;
+		sent[edge->sender] = MIN(sent[edge->sender], edge->times_ns[0]);
+		received[edge->receiver] = MIN(received[edge->receiver], edge->times_ns[0]);
+	}
+	for (guint32 i = 0; i < n; i++)
+		is_root[i] = sent[i] < received[i];
+}
+
+guint8 *
+wp_xcorr_roots(const WpMessages *messages, guint32 *out_n)
+{
+	guint32 n = *out_n = wp_xcorr_n_nodes(messages);
+	guint8 *is_root = g_new0(guint8, MAX(n, 1));
+	gboolean has_root = FALSE;
+
+	for (guint32 i = 0; i < messages->n; i++)
+		if (!messages->edges[i].is_return && messages->edges[i].n)
+			is_root[messages->edges[i].sender] = 1;
+	for (guint32 i = 0; i < messages->n; i++)
+		if (!messages->edges[i].is_return && messages->edges[i].n)
+			is_root[messages->edges[i].receiver] = 0;
+	for (guint32 i = 0; i < n; i++)
+		has_root |= is_root[i];
+	if (!has_root)
+		mark_first_senders(messages, n, is_root);
+	return is_root;
+}
+
+gint64
+wp_xcorr_round_quantum(double ns)
+{
+	gint64 power = 1;
+	while ((double)power * 10 <= ns)
+		power *= 10;
+	for (gint64 digit = 5; digit > 1; digit -= 3)
+		if ((double)(digit * power) <= ns)
+			return digit * power;
+	return power;
+}
+
+/* Bins of the whole duration that are worth having: the paper's way takes two transforms of them each vertex. */
+#define MAX_BINS 4e6
+
+/*
+ * As published, a bin should rarely hold two messages of an edge, and a delay should not be spread over many
+ * bins: a tenth of the mean gap of the busiest edge.
+ */
+static void
+choose_quantum(WpSpectra *spectra, const WpMessages *messages)
+{
+	gsize most = 1;
+	for (guint32 i = 0; i < messages->n; i++)
+		most = MAX(most, messages->edges[i].n);
+	double duration = (double)(messages->end_ns - messages->begin_ns) + 1;
+	double wish = duration / (double)most / 10;
+	gboolean is_long = duration / wish > MAX_BINS;
+	spectra->quantum_ns = wp_xcorr_round_quantum(is_long ? duration / MAX_BINS : wish);
+	spectra->quantum_reason = g_strdup(is_long ? "the duration in 4 million bins"
+						   : "a tenth of the mean gap of the busiest edge");
+}
+
+WpSpectra *
+wp_xcorr_spectra(const WpMessages *messages, const guint8 *is_root, const WpXcorrOptions *given,
+		 WpStopFunc stop)
+{
+	WpXcorrOptions defaults;
+	options_init(&defaults);
+	const WpXcorrOptions *wish = given ? given : &defaults;
+	WpSpectra *spectra = wp_spectra_new(messages);
+	guint32 n;
+	g_autofree guint8 *roots = is_root ? NULL : wp_xcorr_roots(messages, &n);
+
+	spectra->max_lag_ns = wish->max_lag_ns;
+	spectra->is_published = wish->as_published;
+	if (wish->quantum_ns) {
+		spectra->quantum_ns = wish->quantum_ns;
+		spectra->quantum_reason = g_strdup("as asked for");
+	} else {
+		choose_quantum(spectra, messages);
+	}
+	wp_xcorr_published(spectra, messages, is_root ? is_root : roots, wish, stop);
+	wp_spectra_finish(spectra);
+	return spectra;
+}

@@ -1,0 +1,12 @@
+/* `report` by an engine that finds paths but links no calls. */
+#ifndef WP_REPORT_REPORT_SPECTRUM_H
+#define WP_REPORT_REPORT_SPECTRUM_H
+
+#include "report/analysis.h"
+#include "report/output.h"
+
+/* Reads, infers and writes; as the run() of a command. */
+int wp_report_spectrum(WpInvocation *invocation, const WpLoadOptions *load,
+		       const WpAnalysisOptions *analysis, WpOutputOptions *output, GError **error);
+
+#endif

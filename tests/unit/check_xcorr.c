@@ -1,0 +1,363 @@
+/* Signals, cross-correlation by every way, spikes; the paper's algorithm on traces made by hand. */
+#include <math.h>
+#include <string.h>
+
+#include "infer/engine-xcorr.h"
+#include "infer/random.h"
+#include "infer/signal.h"
+#include "infer/spike.h"
+#include "infer/xcorr.h"
+#include "tests/support/suite.h"
+
+#define TOLERANCE 1e-9 /* of the product of the norms */
+
+static WpSignal *
+signal_of(const gint64 *times, gsize n)
+{
+	return wp_signal_new(times, n, 0, 1);
+}
+
+START_TEST(bins)
+{
+	static const struct {
+		gint64 time, origin, quantum, bin;
+	} rows[] = {
+		{ 0, 0, 10, 0 },    { 9, 0, 10, 0 },    { 10, 0, 10, 1 },   { -1, 0, 10, -1 },
+		{ -10, 0, 10, -1 }, { -11, 0, 10, -2 }, { 107, 100, 5, 1 }, { 99, 100, 5, -1 },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
+		ck_assert_int_eq(wp_signal_bin(rows[i].time, rows[i].origin, rows[i].quantum),
+				 rows[i].bin);
+}
+END_TEST
+
+START_TEST(signal_counts)
+{
+	static const gint64 times[] = { 0, 3, 9, 10, 35, 39, 39 };
+	g_autoptr(WpSignal) signal = wp_signal_new(times, G_N_ELEMENTS(times), 0, 10);
+	double out[5];
+	ck_assert_uint_eq(signal->n, 3);
+	ck_assert(wp_signal_fill(signal, WP_SIGNAL_COUNT, -1, 5, out));
+	static const double counts[] = { 0, 3, 1, 0, 3 };
+	for (int i = 0; i < 5; i++)
+		ck_assert_double_eq(out[i], counts[i]);
+	ck_assert(wp_signal_fill(signal, WP_SIGNAL_ROOT, 0, 2, out));
+	ck_assert_double_eq(out[0], sqrt(3));
+	ck_assert(!wp_signal_fill(signal, WP_SIGNAL_ROOT, 4, 5, out));
+	ck_assert_double_eq_tol(wp_signal_norm(signal, WP_SIGNAL_COUNT), sqrt(19), 1e-12);
+	ck_assert_uint_eq(wp_signal_find(signal, 2), 2);
+	ck_assert_uint_eq(wp_signal_find(signal, 4), 3);
+}
+END_TEST
+
+static gsize
+lags_of(WpLags lags)
+{
+	return (gsize)(lags.max - lags.min + 1);
+}
+
+/* An impulse against an impulse: one value, at the lag between them, by every way. */
+START_TEST(impulse)
+{
+	static const struct {
+		gint64 first, second, at;
+	} rows[] = {
+		{ 0, 0, 0 },   { 0, 7, 7 },    { 7, 0, -7 },      { 1000000, 1000020, 20 },
+		{ 3, 23, 20 }, { 23, 3, -20 }, { -40, -60, -20 },
+	};
+	const WpLags lags = { -20, 20 };
+	g_autoptr(WpXcorr) xcorr = wp_xcorr_new();
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpSignal) a = signal_of(&rows[i].first, 1);
+		g_autoptr(WpSignal) b = signal_of(&rows[i].second, 1);
+		for (int m = 0; m < WP_XCORR_N_METHODS; m++) {
+			double out[41];
+			wp_xcorr_run(xcorr, (WpXcorrMethod)m, a, b, WP_SIGNAL_COUNT, lags, out);
+			for (gint64 lag = -20; lag <= 20; lag++)
+				ck_assert_double_eq_tol(out[lag + 20], lag == rows[i].at,
+							TOLERANCE);
+		}
+	}
+}
+END_TEST
+
+typedef enum {
+	SPARSE,  /* few bins, far apart */
+	DENSE,   /* most bins filled */
+	BURSTS,  /* thousands in a bin, then nothing */
+	REGULAR, /* every 16th bin */
+	ENDS,    /* the first bin and the last */
+	N_SHAPES
+} Shape;
+
+static WpSignal *
+random_signal(WpRandom64 *random, Shape shape, gint64 duration)
+{
+	g_autoptr(GArray) times = g_array_new(FALSE, FALSE, sizeof(gint64));
+	for (gint64 t = 0; t < duration; t++) {
+		guint32 n = 0;
+		switch (shape) {
+		case SPARSE:
+			n = wp_random64_below(random, 50) == 0;
+			break;
+		case DENSE:
+			n = wp_random64_below(random, 5);
+			break;
+		case BURSTS:
+			n = wp_random64_below(random, 200) == 0 ? 3000 : 0;
+			break;
+		case REGULAR:
+			n = t % 16 == 0;
+			break;
+		default:
+			n = t == 0 || t == duration - 1 ? 9 : 0;
+		}
+		for (guint32 i = 0; i < n; i++)
+			g_array_append_val(times, t);
+	}
+	return signal_of((const gint64 *)(gconstpointer)times->data, times->len);
+}
+
+static void
+agree(WpXcorr *xcorr, const WpSignal *a, const WpSignal *b, WpSignalValue value, WpLags lags)
+{
+	gsize n = lags_of(lags);
+	g_autofree double *want = g_new(double, n);
+	g_autofree double *got = g_new(double, n);
+	double bound = TOLERANCE * wp_signal_norm(a, value) * wp_signal_norm(b, value);
+	wp_xcorr_run(xcorr, WP_XCORR_DIRECT, a, b, value, lags, want);
+	for (int m = WP_XCORR_SPARSE; m < WP_XCORR_N_METHODS; m++) {
+		wp_xcorr_run(xcorr, (WpXcorrMethod)m, a, b, value, lags, got);
+		for (gsize i = 0; i < n; i++)
+			ck_assert_double_eq_tol(got[i], want[i], bound);
+	}
+	if (value != WP_SIGNAL_COUNT)
+		return;
+	g_autofree guint64 *counts = g_new(guint64, n);
+	wp_xcorr_counts(a, b, lags, counts);
+	for (gsize i = 0; i < n; i++)
+		ck_assert(counts[i] == (guint64)want[i]);
+}
+
+/* Every way against the O(n^2) sum; lags within, beyond and on both sides of the signals. */
+START_TEST(agreement)
+{
+	static const WpLags lags[] = { { 0, 0 },     { 0, 63 },       { -63, 63 },   { 100, 900 },
+				       { -900, -1 }, { -3000, 3000 }, { 5000, 5100 } };
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpXcorr) xcorr = wp_xcorr_new();
+	for (int shape = 0; shape < N_SHAPES * N_SHAPES; shape++) {
+		gint64 duration = 1 + wp_random64_below(&random, 4000);
+		g_autoptr(WpSignal) a = random_signal(&random, (Shape)(shape / N_SHAPES), duration);
+		g_autoptr(WpSignal) b = random_signal(&random, (Shape)(shape % N_SHAPES),
+						      1 + wp_random64_below(&random, 4000));
+		int n = wp_test_number(G_N_ELEMENTS(lags), 2);
+		for (int i = 0; i < n && a->n && b->n; i++) {
+			agree(xcorr, a, b, WP_SIGNAL_ROOT, lags[i]);
+			agree(xcorr, a, b, WP_SIGNAL_COUNT, lags[i]);
+		}
+	}
+}
+END_TEST
+
+/* A signal against itself, later: C is its autocorrelation, moved by as much. */
+START_TEST(shift)
+{
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpXcorr) xcorr = wp_xcorr_new();
+	g_autoptr(WpSignal) a = random_signal(&random, DENSE, 3000);
+	g_autoptr(WpSignal) b = random_signal(&random, DENSE, 3000);
+	double still[101], moved[101];
+	double bound =
+		TOLERANCE * wp_signal_norm(a, WP_SIGNAL_ROOT) * wp_signal_norm(b, WP_SIGNAL_ROOT);
+	for (int m = 0; m < WP_XCORR_N_METHODS; m++) {
+		wp_xcorr_run(xcorr, (WpXcorrMethod)m, a, b, WP_SIGNAL_ROOT, (WpLags){ -50, 50 },
+			     still);
+		for (gsize i = 0; i < b->n; i++)
+			b->bins[i] += 13;
+		wp_xcorr_run(xcorr, (WpXcorrMethod)m, a, b, WP_SIGNAL_ROOT, (WpLags){ -37, 63 },
+			     moved);
+		for (gsize i = 0; i < b->n; i++)
+			b->bins[i] -= 13;
+		for (int i = 0; i < 101; i++)
+			ck_assert_double_eq_tol(moved[i], still[i], bound);
+	}
+}
+END_TEST
+
+/* C of a signal and two others that share no bin = the sum of its C with each. */
+START_TEST(linearity)
+{
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpXcorr) xcorr = wp_xcorr_new();
+	g_autoptr(WpSignal) a = random_signal(&random, DENSE, 3000);
+	g_autoptr(WpSignal) whole = random_signal(&random, DENSE, 3000);
+	g_autoptr(WpSignal) even = signal_of(NULL, 0);
+	g_autoptr(WpSignal) odd = signal_of(NULL, 0);
+	even->bins = g_renew(gint64, even->bins, whole->n);
+	even->counts = g_renew(guint32, even->counts, whole->n);
+	odd->bins = g_renew(gint64, odd->bins, whole->n);
+	odd->counts = g_renew(guint32, odd->counts, whole->n);
+	for (gsize i = 0; i < whole->n; i++) {
+		WpSignal *to = whole->bins[i] % 2 ? odd : even;
+		to->bins[to->n] = whole->bins[i];
+		to->counts[to->n++] = whole->counts[i];
+	}
+	const WpLags lags = { -100, 100 };
+	double sum[201], first[201], second[201];
+	double bound = TOLERANCE * wp_signal_norm(a, WP_SIGNAL_ROOT) *
+		       wp_signal_norm(whole, WP_SIGNAL_ROOT);
+	for (int m = 0; m < WP_XCORR_N_METHODS; m++) {
+		wp_xcorr_run(xcorr, (WpXcorrMethod)m, a, whole, WP_SIGNAL_ROOT, lags, sum);
+		wp_xcorr_run(xcorr, (WpXcorrMethod)m, a, even, WP_SIGNAL_ROOT, lags, first);
+		wp_xcorr_run(xcorr, (WpXcorrMethod)m, a, odd, WP_SIGNAL_ROOT, lags, second);
+		for (int i = 0; i < 201; i++)
+			ck_assert_double_eq_tol(sum[i], first[i] + second[i], bound);
+	}
+}
+END_TEST
+
+/* The cheaper way is the one that has less to do. */
+START_TEST(choice)
+{
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpSignal) thin = random_signal(&random, SPARSE, 20000);
+	g_autoptr(WpSignal) thick = random_signal(&random, DENSE, 20000);
+	ck_assert_int_eq(wp_xcorr_cost(thin, thin, (WpLags){ 0, 1000 }).best, WP_XCORR_SPARSE);
+	ck_assert_int_eq(wp_xcorr_cost(thick, thick, (WpLags){ 0, 1000 }).best, WP_XCORR_SEGMENTED);
+	thin->n = 0;
+	ck_assert_int_eq(wp_xcorr_cost(thin, thick, (WpLags){ 0, 1000 }).best, WP_XCORR_SPARSE);
+}
+END_TEST
+
+/* N = 2 and S = 1 standard deviations; rows are drawn so that both are near whole numbers. */
+START_TEST(spikes)
+{
+	static const struct {
+		const char *heights; /* a digit a value */
+		gsize at[3];
+		guint n;
+	} rows[] = {
+		{ "0000000000", { 0 }, 0 },
+		{ "5555555555", { 0 }, 0 },
+		{ "0000009000000000", { 6 }, 1 },
+		{ "9000000000000000", { 0 }, 1 },
+		{ "0000000000000009", { 15 }, 1 },
+		{ "000000090000000000090000000000", { 7, 19 }, 2 },
+		/* no dip between them: one, at the greater, the first of equals */
+		{ "00000000897900000000000000000000000", { 9 }, 1 },
+		{ "00000000987900000000000000000000000", { 8 }, 1 },
+		/* a dip parts them */
+		{ "00000000902900000000000000000000000000", { 8, 11 }, 2 },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		double values[64];
+		gsize n = strlen(rows[i].heights);
+		for (gsize k = 0; k < n; k++)
+			values[k] = rows[i].heights[k] - '0';
+		g_autoptr(GArray) found = wp_spikes_find(values, n, 2, 1);
+		ck_assert_msg(found->len == rows[i].n, "row %zu: %u spikes", i, found->len);
+		for (guint k = 0; k < found->len; k++)
+			ck_assert_uint_eq(g_array_index(found, WpSpike, k).at, rows[i].at[k]);
+	}
+}
+END_TEST
+
+#define MS G_GINT64_CONSTANT(1000000)
+
+static void
+send(WpMessages *messages, guint32 sender, guint32 receiver, gint64 time_ns)
+{
+	WpEdge edge = { .sender = sender,
+			.receiver = receiver,
+			.sender_host = sender,
+			.receiver_host = receiver };
+	wp_messages_add(messages, &edge, time_ns);
+}
+
+/* 0 -> 1, 20 ms later 1 -> 2, another 50 ms later 2 -> 3; N times, at random. */
+static WpMessages *
+chain(int n)
+{
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	WpMessages *messages = wp_messages_new();
+	gint64 now = 0;
+	for (int i = 0; i < n; i++) {
+		now += wp_random64_below(&random, 400) * MS;
+		send(messages, 2, 3, now + 70 * MS);
+		send(messages, 0, 1, now);
+		send(messages, 1, 2, now + 20 * MS);
+	}
+	wp_messages_freeze(messages);
+	return messages;
+}
+
+START_TEST(published_chain)
+{
+	static const struct {
+		guint32 sender, receiver;
+		double delay_ms;
+	} rows[] = { { 0, 1, 0 }, { 1, 2, 20 }, { 2, 3, 50 } };
+	g_autoptr(WpMessages) messages = chain(2000);
+	WpXcorrOptions options;
+	wp_engine_xcorr.options_init(&options);
+	options.as_published = TRUE;
+	options.quantum_ns = 5 * MS;
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, &options, NULL);
+	ck_assert_uint_eq(spectra->vertices->len, 3);
+	for (guint32 i = 0; i < 3; i++) {
+		const WpVertex *vertex = wp_spectra_vertex(spectra, i);
+		ck_assert_uint_eq(vertex->sender, rows[i].sender);
+		ck_assert_uint_eq(vertex->receiver, rows[i].receiver);
+		ck_assert_uint_eq(vertex->depth, i + 1);
+		ck_assert_double_ge(vertex->share, 0.99);
+		ck_assert_int_eq(vertex->is_leaf, i == 2);
+		ck_assert_uint_eq(vertex->n_spikes, i > 0);
+		if (i)
+			ck_assert_double_eq(vertex->spikes[0].delay_ns, rows[i].delay_ms * MS);
+	}
+}
+END_TEST
+
+/* Whatever the order and the parts in which messages come: the same edges and times. */
+START_TEST(messages_in_any_order)
+{
+	g_autoptr(WpMessages) forth = wp_messages_new();
+	g_autoptr(WpMessages) back = wp_messages_new();
+	for (int i = 0; i < 100; i++) {
+		send(forth, i % 3, i % 7, i * MS);
+		send(back, (99 - i) % 3, (99 - i) % 7, (99 - i) * MS);
+	}
+	wp_messages_freeze(forth);
+	wp_messages_freeze(back);
+	ck_assert_uint_eq(forth->n, 21);
+	ck_assert_uint_eq(back->n, forth->n);
+	ck_assert_int_eq(back->begin_ns, 0);
+	ck_assert_int_eq(back->end_ns, 99 * MS);
+	for (guint32 i = 0; i < forth->n; i++) {
+		ck_assert_uint_eq(forth->edges[i].sender, back->edges[i].sender);
+		ck_assert_uint_eq(forth->edges[i].receiver, back->edges[i].receiver);
+		ck_assert_uint_eq(forth->edges[i].n, back->edges[i].n);
+		ck_assert_mem_eq(forth->edges[i].times_ns, back->edges[i].times_ns,
+				 forth->edges[i].n * sizeof(gint64));
+	}
+}
+END_TEST
+
+/* No messages, or one: no paths, or one. */
+START_TEST(nothing)
+{
+	g_autoptr(WpMessages) none = wp_messages_new();
+	wp_messages_freeze(none);
+	g_autoptr(WpSpectra) empty = wp_xcorr_spectra(none, NULL, NULL, NULL);
+	ck_assert_uint_eq(empty->vertices->len, 0);
+	g_autoptr(WpMessages) one = wp_messages_new();
+	send(one, 0, 1, 5);
+	wp_messages_freeze(one);
+	g_autoptr(WpSpectra) single = wp_xcorr_spectra(one, NULL, NULL, NULL);
+	ck_assert_uint_eq(single->vertices->len, 1);
+}
+END_TEST
+
+WP_SUITE("xcorr", bins, signal_counts, impulse, agreement, shift, linearity, choice, spikes,
+	 published_chain, messages_in_any_order, nothing)
