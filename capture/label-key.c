@@ -8,6 +8,7 @@
  *      template     session : {}       : user-agent
  */
 #include "capture/label.h"
+#include "capture/label-memo.h"
 
 #include <string.h>
 
@@ -112,8 +113,8 @@ mail_length(const char *text, gsize length)
 	return at > 0 && at + 1 < n ? n : 0;
 }
 
-gsize
-wp_label_key(const char *key, gsize length, char *buffer, gsize size)
+static gsize
+make_label(const char *key, gsize length, char *buffer, gsize size)
 {
 	WpLabelText out = { buffer, size, 0 };
 	for (gsize i = 0; i < length && !wp_label_text_is_full(&out);) {
@@ -133,4 +134,18 @@ wp_label_key(const char *key, gsize length, char *buffer, gsize size)
 		i += n;
 	}
 	return wp_label_text_end(&out);
+}
+
+gsize
+wp_label_key(const char *text, gsize length, char *buffer, gsize size)
+{
+	WpLabelMemoKey key = { text, length, WP_LABEL_MEMO_KEY, 0, size };
+	WpLabelMemo *place;
+	gsize n;
+
+	if (wp_label_memo_find(&key, &place, buffer, &n, NULL))
+		return n;
+	n = make_label(text, length, buffer, size);
+	wp_label_memo_keep(place, &key, buffer, n, FALSE);
+	return n;
 }

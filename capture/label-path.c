@@ -21,6 +21,7 @@
  * 3.3) are left out, percent-encoding is undone (section 2.1) but for "/" and "%".
  */
 #include "capture/label.h"
+#include "capture/label-memo.h"
 
 #include <string.h>
 
@@ -476,8 +477,8 @@ add_route(Text *out, const char *query, gsize length)
 	}
 }
 
-gsize
-wp_label_path(const char *path, gsize length, char *buffer, gsize size)
+static gsize
+make_label(const char *path, gsize length, char *buffer, gsize size)
 {
 	static const char more[] = "/...";
 	g_assert(size >= sizeof more);
@@ -499,4 +500,18 @@ wp_label_path(const char *path, gsize length, char *buffer, gsize size)
 		add_route(&out, path + length + 1, n_query - 1);
 	buffer[out.n] = '\0';
 	return out.n;
+}
+
+gsize
+wp_label_path(const char *path, gsize length, char *buffer, gsize size)
+{
+	WpLabelMemoKey key = { path, length, WP_LABEL_MEMO_PATH, 0, size };
+	WpLabelMemo *place;
+	gsize n;
+
+	if (wp_label_memo_find(&key, &place, buffer, &n, NULL))
+		return n;
+	n = make_label(path, length, buffer, size);
+	wp_label_memo_keep(place, &key, buffer, n, FALSE);
+	return n;
 }

@@ -20,6 +20,7 @@
  *  - Only names get into a label, and only from places where no literal can stand.
  */
 #include "capture/label.h"
+#include "capture/label-memo.h"
 
 #include <string.h>
 
@@ -166,9 +167,9 @@ put_statement(Out *out, const WpSqlStatement *s)
 	put_names(out, " ORDER BY ", s->order, s->n_order, WP_SQL_MAX_ORDER);
 }
 
-gsize
-wp_label_sql(const char *text, gsize length, guint dialect, char *buffer, gsize size,
-	     gboolean *out_minor)
+static gsize
+make_label(const char *text, gsize length, guint dialect, char *buffer, gsize size,
+	   gboolean *out_minor)
 {
 	Out out = { buffer, size, 0, (dialect & WP_SQL_LOWER) != 0 };
 	WpSql sql = wp_sql(text, length, dialect);
@@ -189,7 +190,24 @@ wp_label_sql(const char *text, gsize length, guint dialect, char *buffer, gsize 
 		is_minor = is_next_minor;
 	}
 	buffer[out.length] = '\0';
+	*out_minor = is_minor;
+	return out.length;
+}
+
+gsize
+wp_label_sql(const char *text, gsize length, guint dialect, char *buffer, gsize size,
+	     gboolean *out_minor)
+{
+	WpLabelMemoKey key = { text, length, WP_LABEL_MEMO_SQL, dialect, size };
+	WpLabelMemo *place;
+	gboolean is_minor;
+	gsize n;
+
+	if (wp_label_memo_find(&key, &place, buffer, &n, out_minor))
+		return n;
+	n = make_label(text, length, dialect, buffer, size, &is_minor);
+	wp_label_memo_keep(place, &key, buffer, n, is_minor);
 	if (out_minor)
 		*out_minor = is_minor;
-	return out.length;
+	return n;
 }

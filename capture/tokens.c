@@ -1,5 +1,5 @@
 /*
- * Token hashes: one pass over the bytes; a token is hashed while it is read (FNV-1a from a keyed
+ * Token hashes: one pass over the bytes finds the words; those with a digit are hashed (FNV-1a from a keyed
  * start, mixed at the end), so nothing is copied and nothing but 32 bits stays.
  */
 #include "capture/tokens.h"
@@ -12,14 +12,12 @@
 #define FNV_PRIME G_GUINT64_CONSTANT(0x100000001b3)
 #define FNV_START G_GUINT64_CONSTANT(0xcbf29ce484222325)
 
-/* What a byte is in a token: 0 = ends it, 1 = part of it, 2 = a digit. */
-static guint8
-byte_class(guint8 byte)
-{
-	if (g_ascii_isdigit(byte))
-		return 2;
-	return g_ascii_isalpha(byte) || byte == '-' || byte == '_';
-}
+/* What a byte is in a token: 0 = ends it, 1 = part of it, 3 = a digit. */
+#define LETTERS 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
+static const guint8 classes[256] = {
+	['-'] = 1, ['0'] = 3,       3, 3, 3, 3, 3, 3, 3, 3, 3, ['A'] = LETTERS,
+	['_'] = 1, ['a'] = LETTERS,
+};
 
 static guint32
 finish(guint64 hash)
@@ -42,27 +40,30 @@ add(guint32 *hashes, guint n, guint max, guint32 hash)
 	return n;
 }
 
+static guint32
+hash_token(guint64 key, const guint8 *data, gsize length)
+{
+	guint64 hash = FNV_START ^ key;
+	for (gsize i = 0; i < length; i++)
+		hash = (hash ^ data[i]) * FNV_PRIME;
+	return finish(hash);
+}
+
 static guint
 scan(guint64 key, const guint8 *data, gsize length, guint32 mark, guint32 *hashes, guint n,
      guint max)
 {
-	guint64 hash = FNV_START ^ key;
-	gsize bytes = 0;
-	gboolean has_digit = FALSE;
+	for (gsize i = 0; i < length && n < max; i++) {
+		gsize start = i;
+		guint8 class, seen = 0;
 
-	for (gsize i = 0; i <= length && n < max; i++) {
-		guint8 class = i < length ? byte_class(data[i]) : 0;
-		if (class) {
-			hash = (hash ^ data[i]) * FNV_PRIME;
-			has_digit |= class == 2;
-			bytes++;
-			continue;
-		}
-		if (has_digit && bytes >= MIN_BYTES && bytes <= MAX_BYTES)
-			n = add(hashes, n, max, (finish(hash) & ~WP_TOKEN_IS_ID) | mark);
-		hash = FNV_START ^ key;
-		bytes = 0;
-		has_digit = FALSE;
+		for (; i < length && (class = classes[data[i]]); i++)
+			seen |= class;
+		/* Most words have no digit and are not looked at again. */
+		if (seen == 3 && i - start >= MIN_BYTES && i - start <= MAX_BYTES)
+			n = add(hashes, n, max,
+				(hash_token(key, data + start, i - start) & ~WP_TOKEN_IS_ID) |
+					mark);
 	}
 	return n;
 }
