@@ -88,6 +88,17 @@
 	X(LABELS_FOLDED, "labels-folded", NOTE, "labels folded because there were too many")       \
 	X(LABELS_JOINED, "labels-joined", INFO, "labels joined into templates")                    \
 	X(RECORDS_LATE, "records-late", NOTE, "records written after later ones")                  \
+	X(MAILS, "mails", INFO, "mails read")                                                      \
+	X(MAILS_WITHOUT_ID, "mails-without-id", NOTE, "mails without a Message-ID")                \
+	X(MAIL_HEADS_CUT, "mail-heads-cut", LOSS, "heads of mails too long to be read whole")      \
+	X(MAIL_HOPS_UNUSABLE, "mail-hops-unusable", NOTE, "hops of mails without time or hosts")   \
+	X(MAIL_HOPS_GENERIC, "mail-hops-generic", NOTE,                                            \
+	  "hops of mails by hosts without a name of their own")                                    \
+	X(MAIL_HOPS_OUTSIDE, "mail-hops-outside", INFO, "hops of mails outside of --inside")       \
+	X(MAIL_HOPS_REPEATED, "mail-hops-repeated", INFO,                                          \
+	  "hops found in several copies of a mail, counted once")                                  \
+	X(MAIL_HOPS_SELF, "mail-hops-self", INFO, "hops of mails from a host to itself, left out") \
+	X(MAIL_HOPS_SKIPPED, "mail-hops-skipped", LOSS, "hops of mails beyond the limit")          \
 	X(TRACE_LINES_BAD, "trace-lines-bad", LOSS, "lines of a trace that could not be read")     \
 	X(TRACE_UNPAIRED, "trace-returns-unpaired", LOSS, "returns of a trace without a call")     \
 	X(WINDOWS, "windows", INFO, "windows, inferred one after the other")                       \

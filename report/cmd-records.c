@@ -13,6 +13,7 @@ typedef struct {
 	const char *output;
 	const char *format;
 	const char *names_file;
+	const char *truth;
 } RecordsOptions;
 
 static const WpOption table[] = {
@@ -23,6 +24,12 @@ static const WpOption table[] = {
 	  .argument = "FILE",
 	  .help = "write there instead of to standard output; .gz, .zst and .lz4\nare compressed, "
 		  ".wpt is the binary form" },
+	{ .name = "truth",
+	  .kind = WP_OPT_TEXT,
+	  .offset = offsetof(RecordsOptions, truth),
+	  .argument = "FILE",
+	  .help = "mails: write there which message caused which, as their\nMessage-IDs tell, for "
+		  "evaluate --truth" },
 	{ .name = "format",
 	  .kind = WP_OPT_TEXT,
 	  .offset = offsetof(RecordsOptions, format),
@@ -50,39 +57,83 @@ declare(WpOptions *parser, gpointer data)
 	wp_options_add(parser, "Nodes", node_table, options);
 }
 
-static int
-run(WpInvocation *invocation, gpointer data, GError **error)
+static gboolean
+write_truth(guint64 id, guint64 parent, gpointer data, GError **error)
 {
-	RecordsOptions *options = data;
-	g_auto(WpLoadOutcome) outcome = { 0 };
-	g_autoptr(WpWhere) where = NULL;
-	const char *form = wp_trace_form_choose(options->output, options->format, error);
-	if (!form)
-		return -1;
+	WpOut *out = data;
+	(void)error; /* told when it is closed */
+	wp_out_uint(out, id);
+	wp_out_char(out, ',');
+	if (parent)
+		wp_out_uint(out, parent);
+	wp_out_char(out, '\n');
+	return TRUE;
+}
+
+/* (transfer full) The truth file, which the loader is told to fill; NULL where it is not wanted, or with error. */
+static WpOut *
+open_truth(RecordsOptions *options, WpOverwrite *files, GError **error)
+{
+	if (!options->truth)
+		return NULL;
+	if (!wp_load_is_mail(&options->load)) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "--truth is for mails, which are read with --from mail: packets do not "
+			    "tell what caused them");
+		return NULL;
+	}
+	if (!wp_overwrite_add_output(files, options->truth, error))
+		return NULL;
+	WpOut *out = wp_out_open(options->truth, error);
+	if (!out)
+		return NULL;
+	wp_out_text(out, "call_id,parent_id\n");
+	options->load.mail_truth = write_truth;
+	options->load.mail_truth_data = out;
+	return out;
+}
+
+/* What goes into the trace beside the records. */
+typedef struct {
+	WpWhere *where; /* NULL = all */
+	WpNames *names; /* NULL = none */
+} Facts;
+
+static void
+facts_clear(Facts *facts)
+{
+	wp_where_free(facts->where);
+	wp_names_free(facts->names);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Facts, facts_clear)
+
+static gboolean
+read_facts(const RecordsOptions *options, Facts *facts, GError **error)
+{
 	if (options->where) {
-		where = wp_sieve_where(options->where, error);
-		if (!where)
-			return -1;
+		facts->where = wp_sieve_where(options->where, error);
+		if (!facts->where)
+			return FALSE;
 	}
-	g_autoptr(WpNames) names = NULL;
-	if (options->names_file) {
-		names = wp_names_read(options->names_file, error);
-		if (!names)
-			return -1;
-	}
-	g_autoptr(WpOverwrite) files = wp_overwrite_new();
-	wp_load_add_inputs(invocation, files);
-	wp_overwrite_add_input(files, options->names_file);
-	if (!wp_overwrite_add_output(files, options->output, error))
-		return -1;
-	wp_interrupt_catch();
+	if (options->names_file)
+		facts->names = wp_names_read(options->names_file, error);
+	return !options->names_file || facts->names;
+}
+
+/* Reads and writes; the exit status, or -1. */
+static int
+make_trace(WpInvocation *invocation, const RecordsOptions *options, const Facts *facts,
+	   const char *form, GError **error)
+{
+	g_auto(WpLoadOutcome) outcome = { 0 };
 	WpRecordSink *writer =
 		wp_trace_writer_new_as(options->output ? options->output : "-", form, error);
 	if (!writer)
 		return -1;
 	g_autoptr(WpNodes) nodes = wp_nodes_new();
-	g_autoptr(WpSieve) sieve = wp_sieve_new(writer, where);
-	wp_sieve_set_names(sieve, names);
+	g_autoptr(WpSieve) sieve = wp_sieve_new(writer, facts->where);
+	wp_sieve_set_names(sieve, facts->names);
 	gboolean ok = wp_load_stream(invocation, &options->load, nodes, wp_sieve_sink(sieve),
 				     &outcome, error);
 	int status = -1;
@@ -95,14 +146,40 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	return status;
 }
 
+static int
+run(WpInvocation *invocation, gpointer data, GError **error)
+{
+	RecordsOptions *options = data;
+	g_auto(Facts) facts = { 0 };
+	const char *form = wp_trace_form_choose(options->output, options->format, error);
+	if (!form || !read_facts(options, &facts, error))
+		return -1;
+	g_autoptr(WpOverwrite) files = wp_overwrite_new();
+	wp_load_add_inputs(invocation, files);
+	wp_overwrite_add_input(files, options->names_file);
+	if (!wp_overwrite_add_output(files, options->output, error))
+		return -1;
+	g_autoptr(WpOut) truth = open_truth(options, files, error);
+	if (options->truth && !truth)
+		return -1;
+	wp_interrupt_catch();
+	int status = make_trace(invocation, options, &facts, form, error);
+	/* After an error it goes with what was read before. */
+	if (truth && !wp_out_close(truth, status < 0 ? NULL : error))
+		return -1;
+	return status;
+}
+
 const WpCommand wp_command_records = {
 	.name = "records",
 	.synopsis = "[OPTION]... INPUT... [-o FILE]",
 	.summary = "packets to a trace: one line per call and return, no inference",
-	.examples = "  wirepath records capture.pcap -o capture.trace.zst\n"
-		    "  wirepath records capture.pcap -o capture.wpt\n"
-		    "  wirepath records capture.pcap | grep 'GET /cart'\n"
-		    "  wirepath records big.pcap -o - | wirepath report -\n",
+	.examples =
+		"  wirepath records capture.pcap -o capture.trace.zst\n"
+		"  wirepath records capture.pcap -o capture.wpt\n"
+		"  wirepath records capture.pcap | grep 'GET /cart'\n"
+		"  wirepath records big.pcap -o - | wirepath report -\n"
+		"  wirepath records --from mail ~/Maildir --inside corp.example -o mail.trace\n",
 	.min_operands = 1,
 	.max_operands = G_MAXUINT,
 	.options_size = sizeof(RecordsOptions),

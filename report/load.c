@@ -55,13 +55,17 @@ list_counters(WpOut *out)
 
 #define AT(member) .offset = offsetof(WpLoadOptions, member)
 
+static const char *const from_words[] = { WP_LOAD_MAIL, NULL };
+
 static const WpOption selection_table[] = {
 	{ .name = "from",
 	  .kind = WP_OPT_TIME,
 	  AT(from),
 	  .argument = "TIME",
+	  .choices = from_words,
 	  .help = "only packets from then on: 2026-10-20T08:15:05Z, seconds\nsince 1970, or +10s "
-		  "after the first packet" },
+		  "after the first packet; \"mail\": INPUT are mails\n(mbox, Maildir), their "
+		  "Received fields the messages" },
 	{ .name = "to",
 	  .kind = WP_OPT_TIME,
 	  AT(to),
@@ -91,6 +95,11 @@ static const WpOption reading_table[] = {
 	  AT(rmi_interfaces),
 	  .argument = "FILE",
 	  .help = "names of Java RMI methods, as javap -s prints them" },
+	{ .name = "inside",
+	  .kind = WP_OPT_TEXT,
+	  AT(inside),
+	  .argument = "DOMAIN[,...]",
+	  .help = "mails: only hops to hosts in these domains" },
 	{ .name = "token-key",
 	  .kind = WP_OPT_TEXT,
 	  AT(token_key),
@@ -351,9 +360,17 @@ wp_load_add_inputs(const WpInvocation *invocation, WpOverwrite *files)
 	}
 }
 
+gboolean
+wp_load_is_mail(const WpLoadOptions *options)
+{
+	return options->from.word != NULL;
+}
+
 static gboolean
 expand(Load *load, GError **error)
 {
+	if (wp_load_is_mail(load->options))
+		return TRUE;
 	for (guint i = 0; i < load->invocation->n_operands; i++) {
 		const char *path = path_of(load->invocation->operands[i]);
 		if (!(g_file_test(path, G_FILE_TEST_IS_DIR) ? add_directory(load, path, error)
@@ -517,6 +534,30 @@ read_trace(Load *load, const char *path, WpNodes *nodes, WpRecordSink *sink, GEr
 	return wp_trace_read(path, &options, nodes, sink, error);
 }
 
+/* Operands that hold mails: their kind is known, and a directory is a Maildir. */
+static gboolean
+read_mails(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
+{
+	g_autoptr(GPtrArray) paths = g_ptr_array_new();
+	const char *inside = load->options->inside;
+	g_auto(GStrv) domains = inside ? g_strsplit(inside, ",", 0) : NULL;
+	for (guint i = 0; i < load->invocation->n_operands; i++)
+		g_ptr_array_add(paths, (gpointer)path_of(load->invocation->operands[i]));
+	load->unit = "mails";
+	WpMailOptions options = {
+		.inside = (const char *const *)domains,
+		.from_ns = load->from_ns,
+		.to_ns = load->to_ns,
+		.progress = on_progress,
+		.progress_data = load,
+		.truth = load->options->mail_truth,
+		.truth_data = load->options->mail_truth_data,
+		.standard_input = &load->standard_input,
+	};
+	return wp_mail_run((const char *const *)paths->pdata, paths->len, &options, nodes, sink,
+			   error);
+}
+
 static guint
 count_kind(const Load *load, gboolean is_capture)
 {
@@ -529,6 +570,17 @@ count_kind(const Load *load, gboolean is_capture)
 static gboolean
 check_packet_options(const Load *load, GError **error)
 {
+	gboolean is_mail = wp_load_is_mail(load->options);
+	if (load->options->inside && !is_mail) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "--inside is for mails, which are read with --from mail");
+		return FALSE;
+	}
+	if (load->options->filter && is_mail) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "--filter is for packets, not for mails\nuse --where or --inside");
+		return FALSE;
+	}
 	if (!load->options->filter || count_kind(load, FALSE) == 0)
 		return TRUE;
 	g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
@@ -541,6 +593,8 @@ static gboolean
 read_all(Load *load, WpNodes *nodes, WpJoin *join, GError **error)
 {
 	WpRecordSink *sink = wp_join_sink(join);
+	if (wp_load_is_mail(load->options))
+		return read_mails(load, nodes, sink, error);
 	if (!read_captures(load, nodes, sink, error))
 		return FALSE;
 	for (guint i = 0; i < load->inputs->len && !load->is_stopped; i++) {

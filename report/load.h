@@ -11,22 +11,30 @@
 
 #include <glib.h>
 
+#include "capture/mail.h"
 #include "capture/sink.h"
 #include "capture/trace.h"
 #include "report/command.h"
 #include "report/overwrite.h"
 
 typedef struct {
-	WpTimeOption from;
+	WpTimeOption from; /* its word: WP_LOAD_MAIL */
 	WpTimeOption to;
 	const char *filter;
 	const char *decode_as;
 	const char *keylog;
 	const char *rmi_interfaces;
 	const char *token_key;
-	gint64 max_flows; /* 0 = default */
+	gint64 max_flows;   /* 0 = default */
+	const char *inside; /* domains, with commas between them */
 	gboolean is_strict;
+	WpMailTruthFunc mail_truth; /* not an option: set by the command that wants it, or NULL */
+	gpointer mail_truth_data;
 } WpLoadOptions;
+
+/* --from mail: the operands hold mails. */
+#define WP_LOAD_MAIL "mail"
+gboolean wp_load_is_mail(const WpLoadOptions *options);
 
 /* Adds the tables "Selection" and "Reading" for OPTIONS. */
 void wp_load_declare(WpOptions *parser, WpLoadOptions *options);

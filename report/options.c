@@ -138,8 +138,12 @@ store_duration(const WpOption *option, const char *value, gpointer target)
 static const char *
 store_time(const WpOption *option, const char *value, gpointer target)
 {
-	(void)option;
 	WpTimeOption time = { .is_set = TRUE, .is_offset = value[0] == '+' };
+	for (const char *const *word = option->choices; word && *word; word++)
+		if (strcmp(value, *word) == 0) {
+			*(WpTimeOption *)target = (WpTimeOption){ .word = *word };
+			return NULL;
+		}
 	if (time.is_offset ? !wp_parse_duration(value + 1, &time.ns)
 			   : !wp_parse_date(value, &time.ns))
 		return "seconds since 1970, 2026-10-20T08:15:05Z, or +10s from the start";

@@ -40,6 +40,7 @@ typedef struct {
 	gboolean is_set;
 	gboolean is_offset; /* "+10s" */
 	gint64 ns;
+	const char *word; /* one of the option's choices, given in place of a time; or NULL */
 } WpTimeOption;
 
 typedef struct {
