@@ -32,6 +32,9 @@
 #define MAX_MOVED     24    /* bundles of a parent that are looked at */
 #define ENOUGH        1e-6  /* nats: less is no gain */
 #define MAX_LOSS      40.0  /* temperatures: no move by chance costs more */
+#define MANY_MOVED    12    /* bundles of a side, from which on not all runs are tried */
+#define LONG_RUN      4     /* of many: longer ones only to the end */
+#define FAR           4     /* ... and what comes back is among so many before or behind */
 #define LEAST         0.02f /* probability of a changed link: draws tell no less, or more than the rest */
 
 typedef struct {
@@ -419,7 +422,28 @@ typedef struct {
 	double gain;
 } Best;
 
-/* Tries all runs of one side against all of the other. */
+/*
+ * FALSE: not worth to be tried. Between two that have many, exchanges are made of calls that lie together,
+ * one by one, or of all to the end.
+ */
+static gboolean
+is_likely(const Side *sides, const Exchange *exchange)
+{
+	if (MAX(sides[0].n, sides[1].n) <= MANY_MOVED)
+		return TRUE;
+	for (int s = 0; s < 2; s++)
+		if (exchange->n[s] > LONG_RUN && exchange->begin[s] + exchange->n[s] < sides[s].n)
+			return FALSE;
+	if (exchange->n[0] == 0 || exchange->n[1] == 0)
+		return TRUE;
+	guint32 first = sides[0].bundles[exchange->begin[0]];
+	guint32 from = exchange->begin[1] - MIN(exchange->begin[1], FAR);
+	guint32 to = MIN(exchange->begin[1] + FAR, sides[1].n - 1);
+	return (from == 0 || sides[1].bundles[from] <= first) &&
+	       (to == sides[1].n - 1 || sides[1].bundles[to] >= first);
+}
+
+/* Tries runs of one side against those of the other, and none. */
 static void
 try_all(Mend *mend, const Pair *pair, Best *best)
 {
@@ -430,7 +454,9 @@ try_all(Mend *mend, const Pair *pair, Best *best)
 			for (guint32 b = 0; b <= sides[1].n; b++)
 				for (guint32 k = b < sides[1].n; b + k <= sides[1].n; k++) {
 					Exchange exchange = { { a, b }, { i, k } };
-					double gain = i + k ? weigh(mend, pair, &exchange) : 0;
+					if (i + k == 0 || !is_likely(sides, &exchange))
+						continue;
+					double gain = weigh(mend, pair, &exchange);
 					if (gain > best->gain)
 						*best = (Best){ pair->parents[1], exchange, gain };
 				}

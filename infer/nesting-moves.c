@@ -7,6 +7,12 @@
 
 #define NOISE_REACH 12.0 /* temperatures: noise hardly ever makes up for more */
 
+/*
+ * Bundles that may come back for one, on either side of it: the nearest. To exchange two with many alike in
+ * between is to exchange neighbours again and again.
+ */
+#define MAX_SWAPS 8
+
 typedef WpNestMove Move;
 typedef WpNestList List;
 typedef WpNestMemory Memory;
@@ -29,12 +35,21 @@ static void
 exchange(const WpNestProblem *problem, const WpNestParent *parent, const guint32 leave[2],
 	 const guint32 join[2], List *out)
 {
-	guint32 n = 0;
+	guint32 n = 0, first = G_MAXUINT32, last = 0;
 
+	for (gint k = 0; k < 2 && leave[k] != WP_NO_BUNDLE; k++) {
+		const WpNestBundle *bundle = &problem->bundles[leave[k]];
+		first = MIN(first, problem->bundle_children[bundle->first]);
+		last = MAX(last, problem->bundle_children[bundle->first + bundle->n - 1]);
+	}
 	for (guint32 i = 0; i < parent->n; i++) {
-		guint32 bundle = problem->children[parent->children[i]].bundle;
-		if (bundle != leave[0] && bundle != leave[1])
-			out->children[n++] = parent->children[i];
+		guint32 child = parent->children[i];
+		if (child >= first && child <= last) {
+			guint32 bundle = problem->children[child].bundle;
+			if (bundle == leave[0] || bundle == leave[1])
+				continue;
+		}
+		out->children[n++] = child;
 	}
 	/* Numbers of children are in order of begin. */
 	for (gint k = 0; k < 2 && join[k] != WP_NO_BUNDLE; k++) {
@@ -252,6 +267,39 @@ next_bundle(const WpNestProblem *problem, guint32 parent, guint32 bundle, guint3
 	return WP_NO_BUNDLE;
 }
 
+/* The bundle that begins with child AT of TO's, if it may come back for MOVE's; else WP_NO_BUNDLE. */
+static guint32
+bundle_to_swap(const WpNestProblem *problem, const Move *move, guint32 at)
+{
+	guint32 child = problem->parents[move->to].children[at];
+	guint32 number = problem->children[child].bundle;
+	const WpNestBundle *other = &problem->bundles[number];
+	gboolean may_come = other->kind == problem->bundles[move->bundle].kind &&
+			    problem->bundle_children[other->first] == child &&
+			    wp_nest_find_candidate(problem, other, move->from) >= 0;
+	return may_come ? number : WP_NO_BUNDLE;
+}
+
+/* The first of TO's children to look at: MAX_SWAPS bundles that may come back lie before MOVE's bundle then. */
+static guint32
+first_to_swap(const WpNestProblem *problem, const Move *move)
+{
+	const WpNestParent *to = &problem->parents[move->to];
+	guint32 child = problem->bundle_children[problem->bundles[move->bundle].first];
+	guint32 at = 0, end = to->n;
+
+	while (at < end) {
+		guint32 middle = at + (end - at) / 2;
+		if (to->children[middle] < child)
+			at = middle + 1;
+		else
+			end = middle;
+	}
+	for (guint n = 0; at > 0 && n < MAX_SWAPS; at--)
+		n += bundle_to_swap(problem, move, at - 1) != WP_NO_BUNDLE;
+	return at;
+}
+
 /* Exchanges with bundles of the same kind that the other parent has, alone and with the next. */
 static void
 try_swaps(Search *search, Move *move, Best *best)
@@ -259,14 +307,14 @@ try_swaps(Search *search, Move *move, Best *best)
 	const WpNestProblem *problem = search->problem;
 	const WpNestBundle *bundles = problem->bundles;
 	const WpNestParent *to = &problem->parents[move->to];
+	guint32 child = problem->bundle_children[bundles[move->bundle].first];
+	guint n_behind = 0;
 
-	for (guint32 i = 0; i < to->n; i++) {
-		move->other = problem->children[to->children[i]].bundle;
-		const WpNestBundle *other = &bundles[move->other];
-		if (other->kind != bundles[move->bundle].kind ||
-		    problem->bundle_children[other->first] != to->children[i] ||
-		    wp_nest_find_candidate(problem, other, move->from) < 0)
+	for (guint32 i = first_to_swap(problem, move); i < to->n && n_behind < MAX_SWAPS; i++) {
+		move->other = bundle_to_swap(problem, move, i);
+		if (move->other == WP_NO_BUNDLE)
 			continue;
+		n_behind += to->children[i] > child;
 		move->kind = WP_NEST_MOVE_SWAP;
 		consider(search, move, best);
 		if (move->next == WP_NO_BUNDLE)

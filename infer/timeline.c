@@ -17,6 +17,8 @@
 #define MAX_DENSE      (1 << 22) /* cells of the dense table of slots */
 #define NO_NODE        G_MAXUINT32
 #define TIME_UNKNOWN   G_MININT64 /* of an event that was not seen: any is as likely */
+#define LONG           16         /* children, from which on only what differs is scored again */
+#define MAX_KEPT_OPEN  4          /* calls open at a point that is kept */
 
 /*
  * Events as numbers. Last events x: BEGIN, END, call of type t, return of type t. Next events y: END,
@@ -68,6 +70,28 @@ typedef struct {
 	gboolean is_counted;
 } Counted;
 
+/* How far a walk has come before a child. */
+typedef struct {
+	double score;
+	gint64 last_ns;
+	guint32 node;
+	guint32 last;
+	gboolean has_ended;
+	guint32 n_open; /* more than MAX_KEPT_OPEN: they are not kept */
+	OpenCall open[MAX_KEPT_OPEN];
+} Point;
+
+/* The score of a parent with the children that it had, child by child. */
+typedef struct {
+	guint32 parent;
+	guint32 version; /* of what was learned; 0: none yet */
+	guint32 *children;
+	Point *points; /* before each of them */
+	guint32 n;
+	guint32 n_allocated;
+	double score; /* of all */
+} Known;
+
 struct WpTimelines {
 	const WpNestProblem *problem;
 	guint32 n_classes; /* and where there are ghosts, all classes as one */
@@ -91,6 +115,8 @@ struct WpTimelines {
 	guint32 *counts;   /* scratch, by type */
 	OpenCall *open;    /* scratch: by end */
 	guint32 n_open_allocated;
+	Known known[2]; /* long parents: moves are between two */
+	guint32 newest; /* of these: used last */
 };
 
 /* --- slots --- */
@@ -249,6 +275,10 @@ wp_timelines_free(WpTimelines *timelines)
 	}
 	for (guint32 p = 0; p < timelines->problem->n_parents; p++)
 		g_free(timelines->counted[p].children);
+	for (gsize i = 0; i < G_N_ELEMENTS(timelines->known); i++) {
+		g_free(timelines->known[i].children);
+		g_free(timelines->known[i].points);
+	}
 	g_array_unref(timelines->slots);
 	g_array_unref(timelines->plans);
 	wp_map_free(timelines->map);
@@ -406,11 +436,11 @@ open_call(Walk *walk, const WpNestChild *child)
 	walk->open[at] = (OpenCall){ child->end_ns, child->type };
 }
 
+/* With room for N open calls. */
 static inline void
-walk_parent(Walk *walk, guint32 number, guint32 class, const guint32 *children, guint32 n)
+begin_walk(Walk *walk, const WpNestParent *parent, guint32 class, guint32 n)
 {
 	WpTimelines *timelines = walk->timelines;
-	const WpNestParent *parent = &timelines->problem->parents[number];
 
 	if (n > timelines->n_open_allocated) {
 		timelines->n_open_allocated = MAX(16, 2 * n);
@@ -421,22 +451,43 @@ walk_parent(Walk *walk, guint32 number, guint32 class, const guint32 *children, 
 	walk->class = walk->node = class;
 	walk->last = walk->input = X_BEGIN;
 	walk->last_ns = walk->input_ns = parent->begin_ns;
-	for (guint32 i = 0; i < n; i++) {
-		const WpNestChild *child = &timelines->problem->children[children[i]];
-		pass_time(walk, parent, child->begin_ns);
-		if (walk->triggers)
-			walk->triggers[i] =
-				(WpTrigger){ 1 + cell_of(timelines, walk->class, walk->input,
-							 Y_FIRST_TYPE + child->type),
-					     walk->input_ns, walk->last == walk->input };
-		meet(walk, Y_FIRST_TYPE + child->type,
-		     i == 0 && parent->is_ghost ? TIME_UNKNOWN : child->begin_ns);
-		walk->last = X_FIRST_TYPE + 2 * child->type;
-		walk->last_ns = child->begin_ns;
-		open_call(walk, child);
-	}
+}
+
+/* Goes on to the call of child NUMBER, the Ith. */
+static inline void
+walk_child(Walk *walk, const WpNestParent *parent, guint32 number, guint32 i)
+{
+	const WpNestChild *child = &walk->timelines->problem->children[number];
+
+	pass_time(walk, parent, child->begin_ns);
+	if (walk->triggers)
+		walk->triggers[i] =
+			(WpTrigger){ 1 + cell_of(walk->timelines, walk->class, walk->input,
+						 Y_FIRST_TYPE + child->type),
+				     walk->input_ns, walk->last == walk->input };
+	meet(walk, Y_FIRST_TYPE + child->type,
+	     i == 0 && parent->is_ghost ? TIME_UNKNOWN : child->begin_ns);
+	walk->last = X_FIRST_TYPE + 2 * child->type;
+	walk->last_ns = child->begin_ns;
+	open_call(walk, child);
+}
+
+static inline void
+end_walk(Walk *walk, const WpNestParent *parent)
+{
 	pass_time(walk, parent, G_MAXINT64);
 	meet(walk, Y_STOP, walk->last_ns);
+}
+
+static inline void
+walk_parent(Walk *walk, guint32 number, guint32 class, const guint32 *children, guint32 n)
+{
+	const WpNestParent *parent = &walk->timelines->problem->parents[number];
+
+	begin_walk(walk, parent, class, n);
+	for (guint32 i = 0; i < n; i++)
+		walk_child(walk, parent, children[i], i);
+	end_walk(walk, parent);
 }
 
 void
@@ -610,6 +661,119 @@ wp_timelines_cost_of_once(WpTimelines *timelines, const guint32 *children, guint
 	return cost;
 }
 
+/* --- scores of long parents --- */
+
+static void
+note_point(const Walk *walk, Point *out)
+{
+	*out = (Point){ walk->score, walk->last_ns,   walk->node,
+			walk->last,  walk->has_ended, walk->n_open - walk->n_returned,
+			{ { 0, 0 } } };
+	if (out->n_open > 0 && out->n_open <= MAX_KEPT_OPEN)
+		memcpy(out->open, walk->open + walk->n_returned, out->n_open * sizeof out->open[0]);
+}
+
+static void
+go_to_point(Walk *walk, const Point *point)
+{
+	walk->score = point->score;
+	walk->last_ns = point->last_ns;
+	walk->node = point->node;
+	walk->last = point->last;
+	walk->has_ended = point->has_ended;
+	walk->n_returned = 0;
+	walk->n_open = point->n_open;
+	if (point->n_open > 0)
+		memcpy(walk->open, point->open, point->n_open * sizeof point->open[0]);
+}
+
+/* TRUE where all that comes after POINT is as likely after WALK. */
+static gboolean
+is_at_point(const Walk *walk, const Point *point)
+{
+	if (walk->node != point->node || walk->last != point->last ||
+	    walk->last_ns != point->last_ns || walk->has_ended != point->has_ended ||
+	    walk->n_open - walk->n_returned != point->n_open || point->n_open > MAX_KEPT_OPEN)
+		return FALSE;
+	for (guint32 i = 0; i < point->n_open; i++) {
+		const OpenCall *own = &walk->open[walk->n_returned + i];
+		if (own->end_ns != point->open[i].end_ns || own->type != point->open[i].type)
+			return FALSE;
+	}
+	return TRUE;
+}
+
+/* What is known of parent NUMBER with the children that it has. */
+static const Known *
+know_parent(WpTimelines *timelines, guint32 number)
+{
+	const WpNestParent *parent = &timelines->problem->parents[number];
+	guint32 at = timelines->known[timelines->newest].parent == number ? timelines->newest
+									  : !timelines->newest;
+	Known *known = &timelines->known[at];
+	Walk walk = { .timelines = timelines };
+
+	timelines->newest = at;
+	if (known->version == timelines->version && known->parent == number &&
+	    known->n == parent->n &&
+	    memcmp(known->children, parent->children, parent->n * sizeof(guint32)) == 0)
+		return known;
+	if (parent->n > known->n_allocated) {
+		known->n_allocated = 2 * parent->n;
+		known->children = g_renew(guint32, known->children, known->n_allocated);
+		known->points = g_renew(Point, known->points, known->n_allocated);
+	}
+	memcpy(known->children, parent->children, parent->n * sizeof(guint32));
+	known->parent = number;
+	known->version = timelines->version;
+	known->n = parent->n;
+	begin_walk(&walk, parent, parent->class, parent->n);
+	for (guint32 i = 0; i < parent->n; i++) {
+		note_point(&walk, &known->points[i]);
+		walk_child(&walk, parent, parent->children[i], i);
+	}
+	end_walk(&walk, parent);
+	known->score = walk.score;
+	return known;
+}
+
+/*
+ * Of a parent with many children most moves change a few that lie together: what comes before is as it was,
+ * and so is what comes after, once the walk is where it was then.
+ */
+static double
+score_long(WpTimelines *timelines, guint32 number, const guint32 *children, guint32 n)
+{
+	const WpNestParent *parent = &timelines->problem->parents[number];
+	const Known *known = know_parent(timelines, number);
+	guint32 least = MIN(n, known->n), n_before = 0, n_after = 0;
+	Walk walk = { .timelines = timelines };
+
+	while (n_before < least && children[n_before] == known->children[n_before])
+		n_before++;
+	if (n_before == n && n == known->n)
+		return known->score;
+	while (n_after < least - n_before &&
+	       children[n - 1 - n_after] == known->children[known->n - 1 - n_after])
+		n_after++;
+	/* Before each child there is a point, behind the last there is none. */
+	n_before = MIN(n_before, known->n - 1);
+	while (known->points[n_before].n_open > MAX_KEPT_OPEN)
+		n_before--;
+	begin_walk(&walk, parent, parent->class, MAX(n, MAX_KEPT_OPEN) + MAX_KEPT_OPEN);
+	go_to_point(&walk, &known->points[n_before]);
+	for (guint32 i = n_before; i < n; i++) {
+		if (i + n_after >= n) {
+			const Point *point = &known->points[i + known->n - n];
+			if (is_at_point(&walk, point))
+				return walk.score + (known->score - point->score);
+		}
+		walk_child(&walk, parent, children[i], i);
+	}
+	end_walk(&walk, parent);
+	return walk.score;
+}
+
 double
 wp_timelines_score(WpTimelines *timelines, guint32 parent, const guint32 *children, guint32 n)
 {
@@ -619,7 +783,11 @@ wp_timelines_score(WpTimelines *timelines, guint32 parent, const guint32 *childr
 	/* A ghost without children is none. */
 	if (self->is_ghost && n == 0)
 		return 0;
-	walk.score = self->is_ghost ? timelines->problem->unseen_a_grain : 0;
-	walk_parent(&walk, parent, self->class, children, n);
+	if (n >= LONG && self->n >= LONG && !self->is_ghost) {
+		walk.score = score_long(timelines, parent, children, n);
+	} else {
+		walk.score = self->is_ghost ? timelines->problem->unseen_a_grain : 0;
+		walk_parent(&walk, parent, self->class, children, n);
+	}
 	return walk.score - wp_timelines_cost_of_once(timelines, children, n);
 }

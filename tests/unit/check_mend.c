@@ -146,6 +146,31 @@ START_TEST(more_than_time_stands)
 END_TEST
 
 /* A request is as sure of its path as its calls are tied to it. */
+/* The same among many like calls: of 30 a few are looked at. */
+START_TEST(one_of_many)
+{
+	g_autoptr(GString) found = g_string_new("c>w[0-1000](");
+	g_autoptr(GString) habit = g_string_new("c>w[@0-@900](");
+
+	for (int i = 0; i < 31; i++)
+		g_string_append_printf(found, "%sa[%d-%d]", i ? "," : "", 20 + 25 * i, 30 + 25 * i);
+	g_string_append(found, ") c>w[5-1005](");
+	for (int i = 0; i < 29; i++)
+		g_string_append_printf(found, "%sa[%d-%d]", i ? "," : "", 22 + 25 * i, 32 + 25 * i);
+	for (int i = 0; i < 30; i++)
+		g_string_append_printf(habit, "%sa[@%d-@%d]", i ? "," : "", 20 + 25 * i,
+				       30 + 25 * i);
+	g_string_append_c(found, ')');
+	g_string_append_c(habit, ')');
+	g_autofree char *text = with_habit(found->str, habit->str);
+	g_autoptr(WpTree) tree = wp_tree_new(text);
+	g_autoptr(WpLinks) links = doubtful_links(tree, 0.6f);
+
+	wp_links_mend(links, tree->resolved, NULL);
+	ck_assert_uint_eq(count_odd(tree, links), 0);
+}
+END_TEST
+
 START_TEST(odds_of_paths)
 {
 	/* the second and third could be each other's; the fourth is alone */
@@ -182,4 +207,5 @@ START_TEST(repeats_and_stops)
 }
 END_TEST
 
-WP_SUITE("mend", what_is_mended, more_than_time_stands, odds_of_paths, repeats_and_stops)
+WP_SUITE("mend", what_is_mended, more_than_time_stands, one_of_many, odds_of_paths,
+	 repeats_and_stops)
