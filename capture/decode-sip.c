@@ -352,11 +352,12 @@ sip_decode(void *data, WpDecodeContext *context, WpDirection direction, WpBytes 
 	unit->length = count_blanks(&in);
 	if (unit->length > 0)
 		return WP_DECODE_OK;
-	gboolean is_cut = wp_decode_is_cut(context) && wp_decode_is_datagram(context);
+	gboolean is_datagram = wp_decode_is_datagram(context);
+	gboolean is_cut = wp_decode_is_cut(context) && is_datagram;
 	gsize *scanned = &state->scanned[direction];
 	gboolean may_end = *scanned == 0 || is_cut || has_end(&in, *scanned);
 	WpDecodeStatus status = may_end ? read_head(in, is_cut, &head) : WP_DECODE_MORE;
-	*scanned = status == WP_DECODE_MORE ? in.length : 0;
+	*scanned = status == WP_DECODE_MORE && !is_datagram ? in.length : 0;
 	if (status != WP_DECODE_OK)
 		return status;
 	unit->length = head.bytes + (gsize)head.body;

@@ -47,6 +47,12 @@ static const WpByteRow calls[] = {
 	  "R1 [2,2] sip 113 REGISTER error\n"
 	  "C2 [3,3] sip 161 REGISTER\n"
 	  "R2 [5,5] sip 113 REGISTER timeout\n" },
+	{ "a head without an end, then a shorter datagram that has none either",
+	  { "C " REQUEST("INFO", "1", "1 INFO"), "S 'SIP/2.0 200 ok' r 'Call-ID: 1' r 0:120",
+	    "S 'SIP/2.0 200 ok'", "S " RESPONSE("200", "1", "1 INFO") },
+	  "C1 [1,1] sip 153 INFO\n"
+	  "R1 [4,4] sip 109 INFO ok\n"
+	  "bytes-skipped 162\n" },
 	{ "in another order",
 	  { "C " REQUEST("INFO", "1", "1 INFO"), "C " REQUEST("XYZ", "2", "2 XYZ"),
 	    "S " RESPONSE("200", "2", "2 XYZ"), "S " RESPONSE("603", "1", "1 INFO") },
