@@ -4,7 +4,8 @@
  *
  *     tags       by Ethernet type    VLANs, MPLS, PPPoE and PPP, NSH, 802.1ah, Ethernet again
  *     carriers   by IP protocol      IP in IP, GRE (with NVGRE, ERSPAN, PPTP), MPLS, EtherIP
- *     ports      by UDP port         VXLAN, GENEVE, MPLS, GRE; a datagram that does not look so stays one
+ *     ports      by UDP port         VXLAN, GENEVE, MPLS, GRE, GTP-U, L2TP, Teredo, TZSP; a datagram that does
+ *                                    not look so stays one
  *
  * A reader takes its header off and says what follows, so that any may stand in any other.
  *
@@ -12,17 +13,28 @@
  * RFC 1661, RFC 1662; NSH: RFC 8300; IP in IP: RFC 2003, RFC 2473, RFC 4213; GRE: RFC 1701, RFC 2784, RFC 2890;
  * PPTP: RFC 2637; NVGRE: RFC 7637; ERSPAN: draft-foschiano-erspan-03; EtherIP: RFC 3378; VXLAN: RFC 7348,
  * draft-ietf-nvo3-vxlan-gpe, draft-smith-vxlan-group-policy; GENEVE: RFC 8926; MPLS in IP: RFC 4023; in UDP: RFC 7510; GRE in
- * UDP: RFC 8086.
+ * UDP: RFC 8086; GTP-U: 3GPP TS 29.281; L2TP: RFC 2661; Teredo: RFC 4380; TZSP: as MikroTik and others send it.
  */
 #include "capture/layer.h"
 
 #define MAX_TAGS   8 /* headers between two IP headers, and MPLS labels: more is nobody's network */
 #define MAX_ROUTES 16 /* source routes of GRE (RFC 1701) */
+#define MAX_FIELDS 16 /* extension headers of GTP-U, tagged fields of TZSP */
 
 /* Protocol numbers of GRE alone. */
 enum {
 	GRE_ERSPAN_3 = 0x22eb,
 	GRE_ERSPAN_2 = 0x88be /* type I has no header of its own, and no sequence number in GRE's */
+};
+
+/* Flags of L2TP. */
+enum {
+	L2TP_CONTROL = 0x8000,
+	L2TP_LENGTH = 0x4000,
+	L2TP_SEQUENCE = 0x0800,
+	L2TP_OFFSET = 0x0200,
+	L2TP_VERSION = 0x000f,
+	L2TP_RESERVED = 0x34f0
 };
 
 /* Flags of GRE. */
@@ -451,22 +463,154 @@ open_gre(WpLayer *layer, int *out_type)
 	       (*out_type == WP_ETHERTYPE_BRIDGED || is_ethertype((guint16)*out_type));
 }
 
+/* Takes N bytes off, as far as they were captured. */
+static gboolean
+take_head(WpLayer *layer, guint32 n)
+{
+	if (layer->length < n)
+		return FALSE;
+	wp_layer_take(layer, MIN(n, layer->captured));
+	return TRUE;
+}
+
+/* IP of VERSION (0: of any), or so little of it that it cannot be told. */
+static gboolean
+may_be_ip(const WpLayer *layer, guint8 version)
+{
+	if (layer->captured < 6)
+		return layer->captured < layer->length;
+	return (version != 6 && wp_ip_is_plausible(layer, 4)) ||
+	       (version != 4 && wp_ip_is_plausible(layer, 6));
+}
+
+/*
+ * Version 1, a user's packet, its length, the tunnel; then, where one of three bits is set, a number, and extension
+ * headers, each of which begins with its length in words of four bytes and ends with the type of the next.
+ */
+static gboolean
+open_gtp(WpLayer *layer, int *out_type)
+{
+	const guint8 *p = layer->data;
+	gboolean has_more = p[0] & 0x07, has_extensions = p[0] & 0x04;
+
+	if ((p[0] & 0xf8) != 0x30 || p[1] != 0xff ||
+	    8 + (guint32)wp_layer_be16(p + 2) > layer->length)
+		return FALSE;
+	wp_layer_mix_way(layer, wp_layer_be32(p + 4));
+	wp_layer_cut(layer, 8 + (guint32)wp_layer_be16(p + 2));
+	guint8 next = has_extensions && layer->captured >= 12 ? p[11] : 0;
+	if (!take_head(layer, has_more ? 12 : 8))
+		return FALSE;
+	for (guint i = 0; next != 0 && layer->captured > 0; i++) {
+		guint32 size = (guint32)layer->data[0] * 4;
+		if (i == MAX_FIELDS || size == 0)
+			return FALSE;
+		next = layer->captured >= size ? layer->data[size - 1] : 0;
+		if (!take_head(layer, size))
+			return FALSE;
+	}
+	*out_type = WP_ETHERTYPE_ANY_IP;
+	return may_be_ip(layer, 0);
+}
+
+/* Version 2, data: a length, the tunnel and session, numbers, padding, as the flags say; then PPP. */
+static gboolean
+open_l2tp(WpLayer *layer, int *out_type)
+{
+	guint16 flags = wp_layer_be16(layer->data);
+	guint32 at = flags & L2TP_LENGTH ? 4 : 2, size = at + 4;
+
+	if ((flags & L2TP_VERSION) != 2 || (flags & (L2TP_CONTROL | L2TP_RESERVED)))
+		return FALSE;
+	if ((flags & L2TP_LENGTH) && wp_layer_be16(layer->data + 2) > layer->length)
+		return FALSE;
+	wp_layer_mix_way(layer, wp_layer_be32(layer->data + at));
+	if (flags & L2TP_LENGTH)
+		wp_layer_cut(layer, wp_layer_be16(layer->data + 2));
+	size += flags & L2TP_SEQUENCE ? 4 : 0;
+	if (flags & L2TP_OFFSET) {
+		guint32 padding =
+			layer->captured >= size + 2 ? wp_layer_be16(layer->data + size) : 0;
+		size += 2 + padding;
+	}
+	*out_type = WP_ETHERTYPE_PPP;
+	return take_head(layer, size);
+}
+
+/* Who sent it may stand first, and where it came from; then IPv6. */
+static gboolean
+open_teredo(WpLayer *layer, int *out_type)
+{
+	const guint8 *p = layer->data;
+
+	if (p[0] == 0 && p[1] == 1 && !take_head(layer, 13 + (guint32)p[2] + p[3]))
+		return FALSE;
+	p = layer->data;
+	if (layer->captured >= 2 && p[0] == 0 && p[1] == 0 && !take_head(layer, 8))
+		return FALSE;
+	*out_type = WP_ETHERTYPE_IPV6;
+	return may_be_ip(layer, 6);
+}
+
+/* Version 1, a received packet, what it is; then fields (type, length, value) until one that ends them. */
+static gboolean
+open_tzsp(WpLayer *layer, int *out_type)
+{
+	const guint8 *p = layer->data;
+	gboolean is_last = FALSE;
+
+	if (p[0] != 1 || p[1] > 1 || wp_layer_be16(p + 2) != 1) /* Ethernet */
+		return FALSE;
+	wp_layer_take(layer, 4);
+	for (guint i = 0; !is_last && layer->captured > 0; i++) {
+		is_last = layer->data[0] == 1;
+		gboolean is_byte = layer->data[0] <= 1;
+		if (i == MAX_FIELDS)
+			return FALSE;
+		guint32 length = !is_byte && layer->captured > 1 ? layer->data[1] : 0;
+		if (!take_head(layer, is_byte ? 1 : 2 + length))
+			return FALSE;
+	}
+	*out_type = WP_ETHERTYPE_BRIDGED;
+	return TRUE;
+}
+
 static const struct {
 	guint16 port; /* of the receiver: the sender's is free to spread the load */
 	gboolean (*open)(WpLayer *layer, int *out_type);
-} ports[] = {
-	{ 4789, open_vxlan },     { 8472, open_vxlan }, /* Linux, before there was a number */
-	{ 4790, open_vxlan_gpe }, { 6081, open_geneve }, { 6635, open_mpls }, { 4754, open_gre },
-};
+	gboolean is_answered; /* from that port too */
+} ports
+	[] = {
+		{ 4789, open_vxlan, FALSE },
+		{ 8472, open_vxlan, FALSE }, /* Linux, before there was a number */
+		{ 4790, open_vxlan_gpe, FALSE },
+		{ 6081, open_geneve, FALSE },
+		{ 6635, open_mpls, FALSE },
+		{ 4754, open_gre, FALSE },
+		{ 2152, open_gtp, FALSE },
+		{ 1701, open_l2tp, TRUE },
+		{ 3544, open_teredo, TRUE },
+		{ 37008, open_tzsp, FALSE },
+	};
+
+/* The number of its row; that of rows where it is none of them. */
+static gsize
+find_port(const WpLayer *layer)
+{
+	guint16 from = wp_layer_be16(layer->data), to = wp_layer_be16(layer->data + 2);
+	gsize i = 0;
+
+	while (i < G_N_ELEMENTS(ports) && ports[i].port != to &&
+	       !(ports[i].is_answered && ports[i].port == from))
+		i++;
+	return i;
+}
 
 static gboolean
 open_udp_tunnel(WpLayer *layer, int *out_type, WpLayerVerdict *out_verdict)
 {
-	guint16 port = layer->captured >= 8 ? wp_layer_be16(layer->data + 2) : 0;
-	gsize i = 0;
+	gsize i = layer->captured >= 8 ? find_port(layer) : G_N_ELEMENTS(ports);
 
-	while (i < G_N_ELEMENTS(ports) && ports[i].port != port)
-		i++;
 	if (i == G_N_ELEMENTS(ports))
 		return FALSE;
 	WpLayer payload = *layer;

@@ -37,7 +37,23 @@ static const WpBuildPacket udp6 = { .src = "[fe80::1]:53",
 #define UDP(port) "c000 " port " 0000 0000 "
 #define INNER     "020000000004 020000000003 "
 
-/* %T: 0800 or 86dd as the inner packet is; %P: 0021 or 0057; %p: 21 or 57; %N: 04 or 29. */
+/* Each %L, followed by a number of two digits: that number more than the inner packet has bytes. */
+static void
+expand_lengths(GString *text, gboolean is_ipv6)
+{
+	g_autoptr(GByteArray) ip = wp_build_ip_packet(is_ipv6 ? &udp6 : &tcp4);
+	const char *at;
+	while ((at = strstr(text->str, "%L")) != NULL) {
+		gssize where = at - text->str;
+		guint more =
+			(guint)(g_ascii_xdigit_value(at[2]) << 4 | g_ascii_xdigit_value(at[3]));
+		g_autofree char *length = g_strdup_printf("%04x", ip->len + more);
+		g_string_erase(text, where, 4);
+		g_string_insert(text, where, length);
+	}
+}
+
+/* %T: 0800 or 86dd as the inner packet is; %P: 0021 or 0057; %p: 21 or 57; %N: 04 or 29; %L. */
 static char *
 expand(const char *hex, gboolean is_ipv6)
 {
@@ -46,6 +62,7 @@ expand(const char *hex, gboolean is_ipv6)
 	g_string_replace(text, "%P", is_ipv6 ? "0057" : "0021", 0);
 	g_string_replace(text, "%p", is_ipv6 ? "57" : "21", 0);
 	g_string_replace(text, "%N", is_ipv6 ? "29" : "04", 0);
+	expand_lengths(text, is_ipv6);
 	return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
@@ -141,6 +158,16 @@ static const struct {
 	{ "GENEVE, IP", 0, IN4("11") UDP("17c1") "0000%T 00000700 ", TRUE },
 	{ "MPLS in UDP", 0, IN4("11") UDP("19eb") "00010140", TRUE },
 	{ "GRE in UDP", 0, IN4("11") UDP("1292") "2000 %T 00000007", TRUE },
+	{ "GTP-U", 0, IN4("11") UDP("0868") "30ff %L00 00000700 ", TRUE },
+	{ "GTP-U, number", 0, IN4("11") UDP("0868") "32ff %L04 00000700 00010000", TRUE },
+	{ "GTP-U, extensions", 0,
+	  IN4("11") UDP("0868") "36ff %L0c 00000700 00010085 01000185 01000200", TRUE },
+	{ "L2TP", 0, IN4("11") UDP("06a5") "0002 00010002 ff03 %P", TRUE },
+	{ "L2TP, an answer", 0, IN4("11") "06a5 c000 0000 0000 0002 00010002 %p", TRUE },
+	{ "L2TP, all", 0, IN4("11") UDP("06a5") "4a02 %L12 00010002 00030004 0002 0000 %P", TRUE },
+	{ "TZSP", 0, IN4("11") UDP("9090") "01000001 01 " INNER "%T", TRUE },
+	{ "TZSP, fields", 0, IN4("11") UDP("9090") "01000001 00 0a0101 290403040506 01 " INNER "%T",
+	  TRUE },
 	{ "VXLAN in GRE", 0,
 	  IN4("2f") "0000 0800 " IP4("11") UDP("12b5") "08000000 00000700 " INNER "%T", TRUE },
 };
@@ -215,6 +242,29 @@ START_TEST(cut_heads)
 }
 END_TEST
 
+/* Teredo holds IPv6 alone. */
+START_TEST(teredo)
+{
+	static const char *const rows[] = {
+		IN4("11") UDP("0dd8"),
+		IN4("11") "0dd8 c000 0000 0000 ",
+		IN4("11") UDP("0dd8") "0001 0000 0000000000000001 00",
+		IN4("11") UDP("0dd8") "0000 1234 0a000001",
+		IN4("11") UDP(
+			"0dd8") "0001 0402 61626364 0102 0000000000000001 00 0000 1234 0a000001",
+	};
+	g_autoptr(GByteArray) ip = wp_build_ip_packet(&udp6);
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpPcapBuild) build = build_with(0, rows[i], ip);
+		g_auto(WpPacketRun) result = wp_packet_run(build);
+		write_seed(build);
+		ck_assert_msg(strcmp(result.text->str, UDP6) == 0, "%s: %s", rows[i],
+			      result.text->str);
+		ck_assert_count(result, PACKETS_TUNNELED, 1);
+	}
+}
+END_TEST
+
 /* What is no tunnel stays what it is; what is impossible, unknown or too deep is counted as that. */
 START_TEST(other_heads)
 {
@@ -234,6 +284,24 @@ START_TEST(other_heads)
 		{ "no label", 0, IN4("11") UDP("19eb") "00000000 00000000 ", 0 },
 		{ "from a tunnel's port", 0, IN4("11") "12b5 0050 0000 0000 08000000 00000700 ",
 		  0 },
+		{ "GTP-U, not a user's", 0, IN4("11") UDP("0868") "30fe 0008 00000700 ", 0 },
+		{ "GTP-U, longer than it is", 0, IN4("11") UDP("0868") "30ff 0100 00000700 ", 0 },
+		{ "GTP-U, nothing that is IP", 0, IN4("11") UDP("0868") "30ff 0008 00000700 ff",
+		  0 },
+		{ "GTP-U, an extension of no words", 0,
+		  IN4("11") UDP("0868") "34ff 0010 00000700 00000085 00000000", 0 },
+		{ "GTP-U, extensions without end", 0,
+		  IN4("11") UDP("0868") "34ff 0010 00000700 00000085 01010185 01010185 01010185 "
+					"01010185 01010185 01010185 01010185 01010185 01010185 "
+					"01010185 01010185 01010185 01010185 01010185 01010185 "
+					"01010185 01010185",
+		  0 },
+		{ "L2TP, control", 0, IN4("11") UDP("06a5") "c802 0008 00010002 ", 0 },
+		{ "L2TP, version 3", 0, IN4("11") UDP("06a5") "0003 0000 00010002 ", 0 },
+		{ "Teredo, IPv4", 0, IN4("11") UDP("0dd8"), 0 },
+		{ "TZSP, of the air", 0, IN4("11") UDP("9090") "01000012 01 " INNER "0800", 0 },
+		{ "TZSP, fields without end", 0,
+		  IN4("11") UDP("9090") "01000001 0000000000000000 0000000000000000 00000000", 0 },
 		{ "ARP in VXLAN", 0, IN4("11") UDP("12b5") "08000000 00000700 " INNER "0806",
 		  WP_COUNT_PACKETS_NOT_IP },
 		{ "GRE, version 2", 0, IN4("2f") "0002 0800", WP_COUNT_PACKETS_NOT_IP },
@@ -372,5 +440,5 @@ START_TEST(fragments_in_fragments)
 }
 END_TEST
 
-WP_SUITE("encapsulation", all_heads, cut_heads, other_heads, copies_in_tunnels,
+WP_SUITE("encapsulation", all_heads, cut_heads, other_heads, teredo, copies_in_tunnels,
 	 fragments_in_fragments)
