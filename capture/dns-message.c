@@ -7,6 +7,8 @@ enum {
 	TYPE_A = 1,
 	TYPE_CNAME = 5,
 	TYPE_AAAA = 28,
+	TYPE_NB = 32,
+	TYPE_NBSTAT = 33,
 	TYPE_IXFR = 251,
 	TYPE_AXFR = 252,
 	TYPE_ANY = 255
@@ -129,6 +131,51 @@ type_is_possible(guint16 type, guint16 class)
 	       (class == 1 || class == 3 || class == 4 || class == 254 || class == 255);
 }
 
+/*
+ * NetBIOS names are asked for in the same form (RFC 1002 section 4.2): a first label of 16 bytes, each as two letters
+ * from A to P, and types that are others in DNS.
+ */
+static gboolean
+is_netbios(const WpDnsMessage *dns)
+{
+	gsize n = 0;
+	if (dns->type != TYPE_NB && dns->type != TYPE_NBSTAT)
+		return FALSE;
+	while (dns->question.text[n] >= 'a' && dns->question.text[n] <= 'p')
+		n++;
+	return n == 32 && (dns->question.length == n || dns->question.text[n] == '.');
+}
+
+static gboolean
+read_question(WpBytes *bytes, WpDnsName *out_name, guint16 *out_type, guint16 *out_class)
+{
+	if (!read_name(bytes, out_name))
+		return FALSE;
+	*out_type = wp_bytes_be16(bytes);
+	*out_class = wp_bytes_be16(bytes);
+	return !bytes->failed && type_is_possible(*out_type, *out_class);
+}
+
+/* The first question counts; others of an answer, which nobody sends, may be anything, and the rest with them. */
+static gboolean
+read_questions(WpBytes *bytes, WpDnsMessage *dns)
+{
+	for (guint i = 0; i < dns->n_questions; i++) {
+		WpDnsName name = { 0 };
+		guint16 type, class;
+		gboolean is_first = i == 0;
+		if (!read_question(bytes, is_first ? &dns->question : &name, &type, &class)) {
+			wp_bytes_skip(bytes, wp_bytes_left(bytes));
+			return !is_first && dns->is_answer;
+		}
+		if (is_first) {
+			dns->type = type;
+			dns->class = class & 0x7fff;
+		}
+	}
+	return TRUE;
+}
+
 gboolean
 wp_dns_parse(WpBytes bytes, WpDnsMessage *out_message)
 {
@@ -143,19 +190,8 @@ wp_dns_parse(WpBytes bytes, WpDnsMessage *out_message)
 	dns.n_questions = wp_bytes_be16(&bytes);
 	dns.n_answers = wp_bytes_be16(&bytes);
 	dns.n_others = (guint16)(wp_bytes_be16(&bytes) + wp_bytes_be16(&bytes));
-	for (guint i = 0; i < dns.n_questions; i++) {
-		WpDnsName name = { 0 };
-		WpDnsName *into = i == 0 ? &dns.question : &name;
-		if (!read_name(&bytes, into))
-			return FALSE;
-		guint16 type = wp_bytes_be16(&bytes), class = wp_bytes_be16(&bytes);
-		if (bytes.failed || !type_is_possible(type, class))
-			return FALSE;
-		if (i == 0) {
-			dns.type = type;
-			dns.class = class & 0x7fff;
-		}
-	}
+	if (!read_questions(&bytes, &dns) || is_netbios(&dns))
+		return FALSE;
 	dns.bytes = bytes;
 	if (dns.n_questions == 0 && dns.n_answers > 0) {
 		Record first;

@@ -747,15 +747,13 @@ wp_flows_add(WpFlows *flows, const WpSegment *segment)
 	if (!flows->table)
 		flows->table = wp_flow_table_new(sizeof(Flow), seed_of(segment));
 	flows->n_segments++;
-	if (segment->time_ns > flows->now_ns) {
-		flows->now_ns = segment->time_ns;
-		if (flows->now_ns >= flows->sweep_ns) {
-			sweep(flows);
-			flows->sweep_ns = flows->now_ns + ACTIVITY_GRAIN / 4;
-		}
+	flows->now_ns = MAX(flows->now_ns, segment->time_ns);
+	add_datagrams(flows); /* before their flows go: they came before the silence */
+	if (flows->now_ns >= flows->sweep_ns) {
+		sweep(flows);
+		flows->sweep_ns = flows->now_ns + ACTIVITY_GRAIN / 4;
 	}
 	expire_waits(flows);
-	add_datagrams(flows);
 	if (segment->is_udp)
 		wp_datagrams_add(flows->datagrams, segment, flows->n_segments);
 	else

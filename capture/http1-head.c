@@ -84,7 +84,7 @@ is_version(const char *text, gsize length)
 	return length == 8 && memcmp(text, "HTTP/1.", 7) == 0 && g_ascii_isdigit(text[7]);
 }
 
-/* METHOD SP TARGET SP VERSION, RFC 9112 section 3; blanks inside the target are let pass. */
+/* METHOD SP TARGET SP VERSION, RFC 9112 section 3; more blanks, and some inside the target, are let pass. */
 gboolean
 wp_http1_parse_request(const char *line, gsize length, WpHttp1Request *out_request)
 {
@@ -99,7 +99,14 @@ wp_http1_parse_request(const char *line, gsize length, WpHttp1Request *out_reque
 	if (method == 0 || method > MAX_METHOD || version < method + 3 || line[method] != ' ' ||
 	    !is_version(line + version, end - version))
 		return FALSE;
-	*out_request = (WpHttp1Request){ line + method + 1, method, version - 1 - (method + 1) };
+	gsize target = method + 1, target_end = version - 1;
+	while (target < target_end && line[target] == ' ')
+		target++;
+	while (target_end > target && line[target_end - 1] == ' ')
+		target_end--;
+	if (target == target_end)
+		return FALSE;
+	*out_request = (WpHttp1Request){ line + target, method, target_end - target };
 	return TRUE;
 }
 
@@ -177,8 +184,11 @@ recognise_request(const char *text, gsize length)
 
 	if (status != WP_DECODE_OK)
 		return status;
+	gsize target = method + 1;
+	while (target < length && text[target] == ' ')
+		target++;
 	if (method != 7 || memcmp(text, "CONNECT", 7) != 0)
-		status = recognise_target(text + method + 1, length - method - 1);
+		status = recognise_target(text + target, length - target);
 	return status == WP_DECODE_OK ? recognise_line(text, length) : status;
 }
 

@@ -315,5 +315,34 @@ START_TEST(answered_again)
 }
 END_TEST
 
-WP_SUITE("decode-dns", cut_datagram, answered_again, pairs, ids_used_again, answer_without_question,
-	 names_of_addresses, labels, over_tcp, transfer, long_answer, refuses, limits, detection)
+/* A second question that makes no sense does not hide the first. */
+START_TEST(second_question)
+{
+	static const WpStep steps[] = {
+		WP_C("\0\x08" ASK DB A),
+		WP_S("\0\x08\x81\x80\0\2\0\1\0\0\0\0" DB A "\x22yyyy"),
+	};
+	g_autofree char *got = RUN(&udp, steps);
+	ck_assert_str_eq(got, "C1 [1,1] dns 29 A db.blog.lan\nR1 [2,2] dns 34 A db.blog.lan ok\n");
+}
+END_TEST
+
+/* Names of NetBIOS are no names of DNS. */
+START_TEST(netbios)
+{
+	static const WpStep steps[] = {
+		WP_C("\0\7\0\0\0\1\0\0\0\0\0\0\x20"
+		     "CKAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\0\0\x21\0\1"),
+		WP_S("\0\7\x84\0\0\0\0\1\0\0\0\0\x20"
+		     "CKAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\0\0\x21\0\1\0\0\0\0\0\1\0"),
+	};
+	WpRunOptions options = { .is_udp = TRUE, .port = 137 };
+	g_autofree char *got = RUN(&options, steps);
+	ck_assert_str_eq(got, "C1 [1,1] unknown 50\nR1 [2,2] unknown 57 unknown\n"
+			      "flows-undecoded 1\n");
+}
+END_TEST
+
+WP_SUITE("decode-dns", second_question, netbios, cut_datagram, answered_again, pairs,
+	 ids_used_again, answer_without_question, names_of_addresses, labels, over_tcp, transfer,
+	 long_answer, refuses, limits, detection)

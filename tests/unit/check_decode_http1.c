@@ -8,6 +8,11 @@
 
 /* How a response's body ends: RFC 9112 section 6.3. */
 static const WpDecodeRow bodies[] = {
+	{ "blanks where one is enough",
+	  { 0 },
+	  { WP_C("GET   /a   HTTP/1.1\r\n\r\n"),
+	    WP_S("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") },
+	  "C1 [1,1] http 23 GET /a\nR1 [2,2] http 38 GET /a ok\n" },
 	{ "Content-Length",
 	  { 0 },
 	  { WP_C("GET /item/7?q=1 HTTP/1.1\r\nHost: a\r\n\r\n"),

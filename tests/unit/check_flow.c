@@ -424,6 +424,23 @@ START_TEST(datagram_order)
 }
 END_TEST
 
+/* An answer that waits when a silence begins is its flow's, though that goes for the silence. */
+START_TEST(datagram_before_silence)
+{
+	static const Step steps[] = {
+		{ "C 0-7 udp at 5", "" },
+		{ "many C 0 ack 0 port 9 at 2000", "1: new C>S guess; 1: C datagram 7/7" },
+		{ "S 0-5 udp at 2005", "" },
+		{ "C 0 ack 0 port 9 at 3700000", "1: S datagram 5/5" },
+		{ "C 0 ack 0 port 9 at 3900000", "1: finish timeout" },
+	};
+	Fixture f;
+	set_up(&f, 0);
+	RUN(&f, steps);
+	tear_down(&f);
+}
+END_TEST
+
 /* Silence: open flows stay for an hour, flows with one end or UDP for two minutes. */
 START_TEST(silence)
 {
@@ -593,5 +610,5 @@ START_TEST(nothing_to_begin_with)
 END_TEST
 
 WP_SUITE("flow", whole_flow, orientation, orientation_by_others, port_reuse, port_reuse_unseen,
-	 waiting, skewed_directions, datagram_order, silence, eviction, memory, address_flood,
-	 many_short_flows, counts, nothing_to_begin_with)
+	 waiting, skewed_directions, datagram_order, datagram_before_silence, silence, eviction,
+	 memory, address_flood, many_short_flows, counts, nothing_to_begin_with)
