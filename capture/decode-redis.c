@@ -630,6 +630,8 @@ static gboolean
 is_known_line(WpBytes in)
 {
 	WpRedisRequest request;
+	while (in.length > 0 && memchr("\r\n", in.data[0], 2))
+		in = wp_bytes(in.data + 1, in.length - 1); /* empty lines are no commands */
 	if (in.length == 0 || in.data[0] == '*' ||
 	    wp_redis_request_parse(in, FALSE, &request) != WP_DECODE_OK || request.n_args == 0)
 		return FALSE;

@@ -75,7 +75,7 @@ typedef struct {
 
 typedef struct {
 	gint64 begin_ns; /* packet with the first byte */
-	gint64 end_ns;   /* packet with the last byte; >= begin_ns */
+	gint64 end_ns;   /* packet that made it whole: its last byte, or a hole filled later */
 	/*
 	 * With WP_MARK_BOTH_ENDS (else 0): the times above are those at the sender's own tap, and so much later
 	 * the first and the last byte came by the receiver's. Clocks that are not exact make it negative.

@@ -190,6 +190,25 @@ stamp_at(const WpSide *side, gsize at)
 	return stamp;
 }
 
+/*
+ * The stamp of the unread byte AT bytes from the front, with the time at which all bytes up to there had come: those
+ * behind a hole that is filled late were there before.
+ */
+static WpStamp
+stamp_until(const WpSide *side, gsize at)
+{
+	WpStamp stamp = stamp_at(side, at);
+	for (guint i = 0; i < side->n_pieces; i++) {
+		if (side->pieces[i].stamp.time_ns > stamp.time_ns) {
+			stamp.time_ns = side->pieces[i].stamp.time_ns;
+			stamp.packet = side->pieces[i].stamp.packet;
+		}
+		if (side->pieces[i].end > side->offset + at)
+			break;
+	}
+	return stamp;
+}
+
 static void
 consume(WpSide *side, gsize n)
 {
@@ -257,9 +276,14 @@ extend(WpMessage *message, guint64 bytes, const WpStamp *end)
 {
 	if (!message || !message->is_open)
 		return;
+	WpStamp latest = message->end;
 	message->bytes += bytes;
 	message->end = *end;
 	message->is_cut = FALSE;
+	if (latest.time_ns > end->time_ns) {
+		message->end.time_ns = latest.time_ns;
+		message->end.packet = latest.packet;
+	}
 }
 
 /* The same with bytes that were not seen, but had passed by BY_NS. */
@@ -297,7 +321,7 @@ apply_unit(WpStream *stream, WpDirection from, const WpUnit *unit)
 {
 	WpSide *side = &stream->sides[from];
 	gsize take = MIN(unit->length, side->n_unread);
-	WpStamp begin = stamp_at(side, 0), end = stamp_at(side, take - 1);
+	WpStamp begin = stamp_at(side, 0), end = stamp_until(side, take - 1);
 
 	if (unit->emits_first)
 		wp_stream_emit(stream, unit->emits_first);
@@ -327,7 +351,7 @@ skip_bytes(WpStream *stream, WpDirection from)
 {
 	WpSide *side = &stream->sides[from];
 	gsize n = (gsize)MIN(side->skip, side->n_unread);
-	WpStamp end = stamp_at(side, n - 1);
+	WpStamp end = stamp_until(side, n - 1);
 
 	extend(side->unit_message, n, &end);
 	consume(side, n);

@@ -73,6 +73,7 @@ typedef struct {
 	guint64 sent[2]; /* bytes, by info's direction */
 	guint64 ahead;   /* bytes of the server that its next hole will hold, known to the client */
 	guint64 behind;  /* bytes that the sender of the next bytes lacks */
+	gint64 early_ns; /* so much before they are handed over the next bytes came */
 	gint64 now_ns;
 	guint64 packet;
 } Run;
@@ -133,7 +134,7 @@ static void
 push_bytes(Run *run, const WpRunOptions *options, WpDirection from, const WpStep *step, gsize first,
 	   gsize piece)
 {
-	WpStamp stamp = { run->now_ns, run->packet, 0, peer_of(run, from) };
+	WpStamp stamp = { run->now_ns - run->early_ns, run->packet, 0, peer_of(run, from) };
 	for (gsize at = 0; at < step->length;) {
 		gsize n = MIN(at == 0 && first ? first : piece, step->length - at);
 		/* An exact copy, so that a read past its end is seen by the sanitizers. */
@@ -146,6 +147,7 @@ push_bytes(Run *run, const WpRunOptions *options, WpDirection from, const WpStep
 	}
 	run->sent[from] += step->length;
 	run->behind = 0;
+	run->early_ns = 0;
 }
 
 static void
@@ -185,6 +187,9 @@ push_step(Run *run, const WpRunOptions *options, const WpStep *step, gsize first
 		break;
 	case 'B':
 		run->behind = step->length;
+		break;
+	case 'E':
+		run->early_ns = (gint64)step->length * STEP_NS;
 		break;
 	case 'P':
 		run->now_ns += (gint64)step->length * STEP_NS;

@@ -26,7 +26,8 @@ typedef struct {
 		    * is acknowledged in this step where DATA is not NULL; x, y: LENGTH more bytes of
 		    * the packet before, cut off by the snap length; A: the client
 		    * has LENGTH bytes of the server's next hole already; B: the sender of the next bytes
-		    * lacks the last LENGTH bytes of the other side; F, G: FIN of client, server; R: reset;
+		    * lacks the last LENGTH bytes of the other side; E: the next bytes came LENGTH
+		    * microseconds before they are handed over, behind a hole; F, G: FIN of client, server; R: reset;
 		    * P: a pause of LENGTH microseconds */
 	const char *data;
 	gsize length;
@@ -87,6 +88,10 @@ typedef struct {
 #define WP_RESET                                                                                   \
 	{                                                                                          \
 		'R', NULL, 0                                                                       \
+	}
+#define WP_EARLIER(us)                                                                             \
+	{                                                                                          \
+		'E', NULL, us                                                                      \
 	}
 #define WP_PAUSE(us)                                                                               \
 	{                                                                                          \

@@ -8,6 +8,11 @@
 
 /* How a response's body ends: RFC 9112 section 6.3. */
 static const WpDecodeRow bodies[] = {
+	{ "bytes behind a hole that was filled late",
+	  { 0 },
+	  { WP_C("GET / HTTP/1.1\r\n\r\n"), WP_S("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"),
+	    WP_S("abc"), WP_EARLIER(2), WP_S("def"), WP_EARLIER(5), WP_S("ghi") },
+	  "C1 [1,1] http 18 GET /\nR1 [2,3] http 47 GET / ok\n" },
 	{ "blanks where one is enough",
 	  { 0 },
 	  { WP_C("GET   /a   HTTP/1.1\r\n\r\n"),

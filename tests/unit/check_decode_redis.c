@@ -387,6 +387,7 @@ START_TEST(detection)
 		{ "*2\r\n$3\r\n\1\2\3", "", 9999, WP_PROBE_NO },
 		{ "PING\r\n", "", 6379, WP_PROBE_MAYBE },
 		{ "PING\r\n", "+PONG\r\n", 9999, WP_PROBE_LIKELY },
+		{ "\r\n\r\nPING\r\n", "+PONG\r\n", 9999, WP_PROBE_LIKELY },
 		{ "GET / HTTP/1.1\r\n", "", 9999, WP_PROBE_NO },
 		{ "get user:1\r\n", "END\r\n", 9999, WP_PROBE_NO },
 		{ "HELO x\r\n", "+OK POP3\r\n", 9999, WP_PROBE_NO },
