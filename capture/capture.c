@@ -20,6 +20,7 @@
 #include "capture/trace.h"
 
 #define PROGRESS_PACKETS 8192 /* a few ms of work */
+#define TOLD_PACKETS     4096 /* as precisely is known when calls were lost */
 #define MAX_LINK_TYPES   8    /* named in the settings */
 #define KEY_PAYLOAD      256  /* payload bytes of the first segment in the token key */
 
@@ -30,6 +31,9 @@ typedef struct {
 	WpLookahead *lookahead; /* reads SOURCE */
 	WpFilter *filter;       /* or NULL */
 	WpCounters *counters;
+	WpCounters *told; /* of these, what the sink knows the time of */
+	WpCounters *part; /* what it is told next; NULL: nothing */
+	gint64 part_ns;   /* when that was counted */
 	WpPackets *packets;
 	WpOrder *order;
 	WpLoss *loss;
@@ -136,6 +140,7 @@ run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptio
 	wp_source_on_names(run->source, take_name, nodes);
 	run->lookahead = wp_lookahead_new(run->source);
 	run->counters = wp_counters_new();
+	run->told = wp_counters_new();
 	run->packets = wp_packets_new(run->counters);
 	run->order = wp_order_new(sink, run->counters);
 	run->loss = wp_loss_new();
@@ -160,6 +165,8 @@ run_clear(Run *run)
 	wp_order_free(run->order);
 	wp_packets_free(run->packets);
 	wp_counters_free(run->counters);
+	wp_counters_free(run->told);
+	wp_counters_free(run->part);
 	wp_lookahead_free(run->lookahead);
 	wp_source_free(run->source);
 	wp_filter_free(run->filter);
@@ -219,6 +226,26 @@ is_wanted(Run *run, const WpFrame *frame, gboolean *out_wanted, GError **error)
 	return TRUE;
 }
 
+/* Tells the sink when calls were lost: what was counted comes when the records of its time have come. */
+static gboolean
+tell_losses(Run *run, GError **error)
+{
+	if (run->part && run->last_ns - run->part_ns >= WP_ORDER_WINDOW_NS) {
+		g_autoptr(WpCounters) part = g_steal_pointer(&run->part);
+		if (!wp_sink_counted(run->sink, part, error))
+			return FALSE;
+	}
+	if (run->part || run->n_packets % TOLD_PACKETS != 0 ||
+	    wp_counters_get(run->counters, WP_COUNT_RETURNS_ORPHAN) ==
+		    wp_counters_get(run->told, WP_COUNT_RETURNS_ORPHAN))
+		return TRUE;
+	run->part = wp_counters_new();
+	run->part_ns = run->last_ns;
+	wp_counters_since(run->counters, run->told, WP_COUNT_RETURNS_ORPHAN, run->part);
+	wp_counters_merge(run->told, run->part);
+	return TRUE;
+}
+
 static gboolean
 take_frame(Run *run, const WpFrame *frame, GError **error)
 {
@@ -242,7 +269,7 @@ take_frame(Run *run, const WpFrame *frame, GError **error)
 		}
 		wp_flows_add(run->flows, &segment);
 	}
-	return wp_order_advance(run->order, run->last_ns, error);
+	return wp_order_advance(run->order, run->last_ns, error) && tell_losses(run, error);
 }
 
 /* TRUE to go on. */

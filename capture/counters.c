@@ -198,6 +198,21 @@ wp_counters_foreach_pair(const WpCounters *counters, WpCounterPairFunc func, gpo
 		}
 }
 
+void
+wp_counters_since(const WpCounters *counters, const WpCounters *before, WpCounter counter,
+		  WpCounters *out)
+{
+	for (guint32 i = 0; i < counters->pairs->len; i++) {
+		const Pair *pair = get_pair(counters, i);
+		guint32 at = *find_slot(before, pair->key);
+		guint64 n = count_of(pair, counter);
+		guint64 n_before = at ? count_of(get_pair(before, at - 1), counter) : 0;
+		if (n > n_before)
+			wp_counters_add_pair(out, counter, (guint32)(pair->key >> 32),
+					     (guint32)pair->key, n - n_before);
+	}
+}
+
 gboolean
 wp_counter_from_name(const char *name, WpCounter *out_counter)
 {

@@ -158,6 +158,10 @@ typedef void (*WpCounterPairFunc)(WpCounter counter, guint32 sender, guint32 rec
 				  gpointer data);
 void wp_counters_foreach_pair(const WpCounters *counters, WpCounterPairFunc func, gpointer data);
 
+/* Adds to OUT what COUNTERS has of COUNTER between pairs and BEFORE, which had it earlier, has not. */
+void wp_counters_since(const WpCounters *counters, const WpCounters *before, WpCounter counter,
+		       WpCounters *out);
+
 gboolean wp_counter_from_name(const char *name, WpCounter *out_counter);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpCounters, wp_counters_free)

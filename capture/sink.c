@@ -26,6 +26,12 @@ wp_sink_counters(WpRecordSink *sink, const WpCounters *counters, GError **error)
 }
 
 gboolean
+wp_sink_counted(WpRecordSink *sink, const WpCounters *counters, GError **error)
+{
+	return !sink->ops->counted || sink->ops->counted(sink, counters, error);
+}
+
+gboolean
 wp_sink_end(WpRecordSink *sink, GError **error)
 {
 	return !sink->ops->end || sink->ops->end(sink, error);

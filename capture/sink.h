@@ -2,7 +2,7 @@
  * WpRecordSink: where records go. Capture, the trace reader and the simulator push; the trace
  * writer, WpTrace and (later) live windows take.
  *
- * Order of calls:  begin  (setting | record)*  counters  end
+ * Order of calls:  begin  (setting | record | counted)*  counters  end
  *
  * To write one: embed WpRecordSink as the first member, set ops. Any callback may be NULL ("not
  * interested"). A sink that fails sets the error and returns FALSE; the source then stops and passes
@@ -39,6 +39,12 @@ typedef struct {
 
 	/* Once, last; not called after an error. */
 	gboolean (*end)(WpRecordSink *sink, GError **error);
+
+	/*
+	 * Between records: what was lost since the last of these came (returns-orphan). All of it is
+	 * in COUNTERS again; it tells when.
+	 */
+	gboolean (*counted)(WpRecordSink *sink, const WpCounters *counters, GError **error);
 } WpRecordSinkOps;
 
 struct WpRecordSink {
@@ -51,6 +57,7 @@ gboolean wp_sink_setting(WpRecordSink *sink, const char *key, const char *value,
 gboolean wp_sink_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 			GError **error);
 gboolean wp_sink_counters(WpRecordSink *sink, const WpCounters *counters, GError **error);
+gboolean wp_sink_counted(WpRecordSink *sink, const WpCounters *counters, GError **error);
 gboolean wp_sink_end(WpRecordSink *sink, GError **error);
 
 #endif

@@ -46,6 +46,7 @@ typedef struct {
 	char *first_bad; /* "line 7: ..." */
 
 	WpCounters *counters;
+	WpCounters *part;              /* counted since the last record; NULL: nothing */
 	guint64 totals[WP_N_COUNTERS]; /* of the file's counters, pairs included */
 	guint64 paired[WP_N_COUNTERS]; /* of the file's counters with a pair */
 } WpTraceReading;
@@ -86,6 +87,9 @@ gboolean wp_trace_reading_record(WpTraceReading *reading, const WpRecord *record
 gboolean wp_trace_reading_setting(WpTraceReading *reading, const char *key, const char *value,
 				  GError **error);
 void wp_trace_reading_total(WpTraceReading *reading, WpCounter counter, guint64 n);
+/* What was counted up to here, between records; it is in the totals as well. */
+void wp_trace_reading_part(WpTraceReading *reading, WpCounter counter, guint32 sender,
+			   guint32 receiver, guint64 n);
 void wp_trace_reading_pair(WpTraceReading *reading, WpCounter counter, guint32 sender,
 			   guint32 receiver, guint64 n);
 void wp_trace_reading_bad(WpTraceReading *reading, guint64 n, const char *where, guint64 place,

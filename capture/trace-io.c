@@ -116,11 +116,23 @@ is_wanted(const WpTraceReadOptions *options, const WpRecord *record)
 		(options->to_ns == WP_NO_TIME || record->begin_ns < options->to_ns));
 }
 
+static gboolean
+pass_part(WpTraceReading *reading, GError **error)
+{
+	if (!reading->part)
+		return TRUE;
+	g_autoptr(WpCounters) part = g_steal_pointer(&reading->part);
+	reading->sink_failed = !wp_sink_counted(reading->sink, part, error);
+	return !reading->sink_failed;
+}
+
 gboolean
 wp_trace_reading_record(WpTraceReading *reading, const WpRecord *record, const guint32 *tokens,
 			GError **error)
 {
 	reading->n_good++;
+	if (!pass_part(reading, error))
+		return FALSE;
 	if (!is_wanted(reading->options, record))
 		return TRUE;
 	reading->sink_failed = !wp_sink_record(reading->sink, record, tokens, error);
@@ -131,6 +143,8 @@ gboolean
 wp_trace_reading_setting(WpTraceReading *reading, const char *key, const char *value,
 			 GError **error)
 {
+	if (!pass_part(reading, error))
+		return FALSE;
 	reading->sink_failed = !wp_sink_setting(reading->sink, key, value, error);
 	return !reading->sink_failed;
 }
@@ -150,6 +164,15 @@ wp_trace_reading_pair(WpTraceReading *reading, WpCounter counter, guint32 sender
 	n = MIN(n, G_MAXINT64 - *paired);
 	*paired += n;
 	wp_counters_add_pair(reading->counters, counter, sender, receiver, n);
+}
+
+void
+wp_trace_reading_part(WpTraceReading *reading, WpCounter counter, guint32 sender, guint32 receiver,
+		      guint64 n)
+{
+	if (!reading->part)
+		reading->part = wp_counters_new();
+	wp_counters_add_pair(reading->part, counter, sender, receiver, MIN(n, G_MAXUINT32));
 }
 
 void
@@ -205,7 +228,8 @@ finish(WpTraceReading *reading, GError **error)
 	    !wp_sink_setting(reading->sink, "first-bad-line", reading->first_bad, error))
 		return FALSE;
 	add_totals(reading);
-	return wp_sink_counters(reading->sink, reading->counters, error) &&
+	return pass_part(reading, error) &&
+	       wp_sink_counters(reading->sink, reading->counters, error) &&
 	       wp_sink_end(reading->sink, error);
 }
 
@@ -264,6 +288,7 @@ wp_trace_read(const char *path, const WpTraceReadOptions *options, WpNodes *node
 	reading->counters = counters;
 	gboolean ok = read_trace(reading, error);
 	g_free(reading->first_bad);
+	wp_counters_free(reading->part);
 	return ok;
 }
 

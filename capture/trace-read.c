@@ -252,9 +252,9 @@ read_node_line(Reader *reader, const WpField *fields, gsize n, GError **error)
 	return TRUE;
 }
 
-/* #counter NAME N [SENDER RECEIVER]; counters of other versions are left out. */
+/* NAME N [SENDER RECEIVER]; counters of other versions are left out. */
 static gboolean
-read_counter_line(Reader *reader, const WpField *fields, gsize n, GError **error)
+read_count(Reader *reader, const WpField *fields, gsize n, gboolean is_part)
 {
 	WpCounter counter;
 	guint64 value;
@@ -268,7 +268,8 @@ read_counter_line(Reader *reader, const WpField *fields, gsize n, GError **error
 	if (!wp_field_copy(fields[1], name, sizeof name) || !wp_counter_from_name(name, &counter))
 		return TRUE;
 	if (n < 5) {
-		wp_trace_reading_total(reader->reading, counter, value);
+		if (!is_part)
+			wp_trace_reading_total(reader->reading, counter, value);
 		return TRUE;
 	}
 	const char *bad = wp_field_node(&reader->fields, fields[3], &sender);
@@ -278,8 +279,21 @@ read_counter_line(Reader *reader, const WpField *fields, gsize n, GError **error
 		count_bad(reader, bad);
 		return TRUE;
 	}
-	wp_trace_reading_pair(reader->reading, counter, sender, receiver, value);
+	(is_part ? wp_trace_reading_part : wp_trace_reading_pair)(reader->reading, counter, sender,
+								  receiver, value);
 	return TRUE;
+}
+
+static gboolean
+read_counter_line(Reader *reader, const WpField *fields, gsize n, GError **error)
+{
+	return read_count(reader, fields, n, FALSE);
+}
+
+static gboolean
+read_counted_line(Reader *reader, const WpField *fields, gsize n, GError **error)
+{
+	return read_count(reader, fields, n, TRUE);
 }
 
 static gboolean
@@ -305,7 +319,7 @@ read_header_line(Reader *reader, const WpField *fields, gsize n, GError **error)
 	} headers[] = {
 		{ "#wirepath-trace", read_version }, { "#columns", read_columns },
 		{ "#node", read_node_line },         { "#counter", read_counter_line },
-		{ "#setting", read_setting_line },
+		{ "#setting", read_setting_line },   { "#counted", read_counted_line },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(headers); i++)
 		if (n > 0 && wp_field_is(fields[0], headers[i].name))

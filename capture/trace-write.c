@@ -467,9 +467,9 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 }
 
 static void
-put_counter(Writer *writer, WpCounter counter, guint64 n)
+put_counter(Writer *writer, const char *word, WpCounter counter, guint64 n)
 {
-	put_text(writer->base.output, "#counter");
+	put_text(writer->base.output, word);
 	put_tab(writer->base.output);
 	put_text(writer->base.output, wp_counter_info[counter].name);
 	put_tab(writer->base.output);
@@ -477,16 +477,37 @@ put_counter(Writer *writer, WpCounter counter, guint64 n)
 }
 
 static void
-put_pair(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointer data)
+put_between(Writer *writer, const char *word, WpCounter counter, guint32 sender, guint32 receiver,
+	    guint64 n)
 {
-	Writer *writer = data;
-
-	put_counter(writer, counter, n);
+	put_counter(writer, word, counter, n);
 	put_tab(writer->base.output);
 	put_node(writer, sender);
 	put_tab(writer->base.output);
 	put_node(writer, receiver);
 	wp_output_put(writer->base.output, '\n');
+}
+
+static void
+put_pair(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointer data)
+{
+	put_between(data, "#counter", counter, sender, receiver, n);
+}
+
+static void
+put_part(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointer data)
+{
+	put_between(data, "#counted", counter, sender, receiver, n);
+}
+
+static gboolean
+writer_counted(WpRecordSink *sink, const WpCounters *counters, GError **error)
+{
+	Writer *writer = (Writer *)sink;
+
+	announce_nodes(writer, wp_nodes_count(writer->base.nodes));
+	wp_counters_foreach_pair(counters, put_part, writer);
+	return !wp_output_failed(writer->base.output, error);
 }
 
 static gboolean
@@ -497,7 +518,7 @@ writer_counters(WpRecordSink *sink, const WpCounters *counters, GError **error)
 	announce_nodes(writer, wp_nodes_count(writer->base.nodes));
 	for (WpCounter i = 0; i < WP_N_COUNTERS; i++)
 		if (wp_counters_get(counters, i) > 0) {
-			put_counter(writer, i, wp_counters_get(counters, i));
+			put_counter(writer, "#counter", i, wp_counters_get(counters, i));
 			wp_output_put(writer->base.output, '\n');
 		}
 	wp_counters_foreach_pair(counters, put_pair, writer);
@@ -540,8 +561,8 @@ writer_end(WpRecordSink *sink, GError **error)
 	return wp_output_finish(writer->output, error);
 }
 
-static const WpRecordSinkOps writer_ops = { writer_begin, writer_setting, writer_record,
-					    writer_counters, writer_end };
+static const WpRecordSinkOps writer_ops = { writer_begin,    writer_setting, writer_record,
+					    writer_counters, writer_end,     writer_counted };
 
 static WpTraceWriter *
 writer_new(void)

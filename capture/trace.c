@@ -20,6 +20,7 @@ struct WpTrace {
 	WpRecordSink sink; /* first, so that a sink is its trace */
 	WpNodes *nodes;
 	WpCounters *counters;
+	WpCounters *counted; /* NULL: all of these */
 	WpRecord *records;
 	gsize n_records, records_allocated;
 	guint32 *tokens;
@@ -118,8 +119,8 @@ trace_end(WpRecordSink *sink, GError **error)
 	return TRUE;
 }
 
-static const WpRecordSinkOps trace_ops = { trace_begin, trace_setting, trace_record, trace_counters,
-					   trace_end };
+static const WpRecordSinkOps trace_ops = { trace_begin,    trace_setting, trace_record,
+					   trace_counters, trace_end,     NULL };
 
 WpTrace *
 wp_trace_new(WpNodes *nodes)
@@ -140,6 +141,7 @@ wp_trace_free(WpTrace *trace)
 		return;
 	wp_nodes_unref(trace->nodes);
 	wp_counters_free(trace->counters);
+	wp_counters_free(trace->counted);
 	g_array_unref(trace->settings);
 	g_free(trace->records);
 	g_free(trace->tokens);
@@ -204,6 +206,20 @@ wp_trace_freeze(WpTrace *trace)
 		permute(trace->records, keys, trace->n_records);
 	}
 	trace->is_frozen = TRUE;
+}
+
+void
+wp_trace_set_counted(WpTrace *trace, const WpCounters *counted)
+{
+	wp_counters_free(trace->counted);
+	trace->counted = wp_counters_new();
+	wp_counters_merge(trace->counted, counted);
+}
+
+const WpCounters *
+wp_trace_counted(const WpTrace *trace)
+{
+	return trace->counted ? trace->counted : trace->counters;
 }
 
 void

@@ -46,6 +46,13 @@ WpRecordSink *wp_trace_sink(WpTrace *trace);
 void wp_trace_freeze(WpTrace *trace);
 
 /* Says that records came before: the first call of TRACE is not the first of the capture. */
+/*
+ * What was lost while its records were made (returns-orphan): a copy of COUNTED, or all its counters where
+ * that was never set.
+ */
+void wp_trace_set_counted(WpTrace *trace, const WpCounters *counted);
+const WpCounters *wp_trace_counted(const WpTrace *trace);
+
 void wp_trace_set_continued(WpTrace *trace);
 gboolean wp_trace_is_continued(const WpTrace *trace);
 

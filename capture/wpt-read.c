@@ -372,7 +372,7 @@ read_settings(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError 
 
 /* Counters of other versions are left out. */
 static gboolean
-read_counters(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError **error)
+read_counts(Reader *reader, const WpWptBlock *block, WpBytes *payload, gboolean is_part)
 {
 	for (guint32 i = 0; i < block->n; i++) {
 		guint64 n = wp_bytes_le64(payload);
@@ -387,14 +387,27 @@ read_counters(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError 
 		}
 		if (!wp_counter_from_name(name, &counter))
 			continue;
-		if (sender == WP_NO_NODE && receiver == WP_NO_NODE)
-			wp_trace_reading_total(reader->reading, counter, n);
-		else if (from && to)
-			wp_trace_reading_pair(reader->reading, counter, from->node, to->node, n);
-		else
+		if (from && to)
+			(is_part ? wp_trace_reading_part : wp_trace_reading_pair)(
+				reader->reading, counter, from->node, to->node, n);
+		else if (sender != WP_NO_NODE || receiver != WP_NO_NODE)
 			count_bad(reader, 1, "a counter names a node that is not there");
+		else if (!is_part)
+			wp_trace_reading_total(reader->reading, counter, n);
 	}
 	return TRUE;
+}
+
+static gboolean
+read_counters(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError **error)
+{
+	return read_counts(reader, block, payload, FALSE);
+}
+
+static gboolean
+read_parts(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError **error)
+{
+	return read_counts(reader, block, payload, TRUE);
 }
 
 static gboolean
@@ -438,6 +451,7 @@ static const struct {
 	{ "NODE", read_nodes, 4 },
 	{ "SETT", read_settings, 8 },
 	{ "COUN", read_counters, 20 },
+	{ "PART", read_parts, 20 },
 	{ "HINT", read_hints, 20 },
 	{ "DONE", read_done, 1 },
 };

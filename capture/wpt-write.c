@@ -33,7 +33,7 @@ typedef struct {
 	WpTraceWriter base;
 	GArray *texts;     /* guint32: number in the file, by number in the pool; 0 = not yet */
 	GArray *announced; /* Announced, by node */
-	Items strings, nodes, settings, counters, hints, ways;
+	Items strings, nodes, settings, counters, parts, hints, ways;
 	guint32 n_texts;
 	gboolean is_too_long; /* a text was */
 
@@ -321,19 +321,41 @@ writer_setting(WpRecordSink *sink, const char *key, const char *value, GError **
 }
 
 static void
-add_counter(Writer *writer, WpCounter counter, guint64 n, guint32 sender, guint32 receiver)
+add_counter(Writer *writer, Items *items, WpCounter counter, guint64 n, guint32 sender,
+	    guint32 receiver)
 {
-	add_u64(&writer->counters, n);
-	add_u32(&writer->counters, sender);
-	add_u32(&writer->counters, receiver);
-	add_text(writer, &writer->counters, wp_counter_info[counter].name);
-	end_item(writer, &writer->counters);
+	add_u64(items, n);
+	add_u32(items, sender);
+	add_u32(items, receiver);
+	add_text(writer, items, wp_counter_info[counter].name);
+	end_item(writer, items);
 }
 
 static void
 add_pair(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointer data)
 {
-	add_counter(data, counter, n, sender, receiver);
+	Writer *writer = data;
+	add_counter(writer, &writer->counters, counter, n, sender, receiver);
+}
+
+static void
+add_part(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointer data)
+{
+	Writer *writer = data;
+	add_counter(writer, &writer->parts, counter, n, sender, receiver);
+}
+
+/* Keeps its place among the records. */
+static gboolean
+writer_counted(WpRecordSink *sink, const WpCounters *counters, GError **error)
+{
+	Writer *writer = (Writer *)sink;
+
+	announce_nodes(writer, wp_nodes_count(writer->base.nodes));
+	flush_records(writer);
+	wp_counters_foreach_pair(counters, add_part, writer);
+	flush_items(writer, &writer->parts);
+	return !has_failed(writer, error);
 }
 
 static gboolean
@@ -345,8 +367,8 @@ writer_counters(WpRecordSink *sink, const WpCounters *counters, GError **error)
 	flush_records(writer);
 	for (WpCounter i = 0; i < WP_N_COUNTERS; i++)
 		if (wp_counters_get(counters, i) > 0)
-			add_counter(writer, i, wp_counters_get(counters, i), WP_NO_NODE,
-				    WP_NO_NODE);
+			add_counter(writer, &writer->counters, i, wp_counters_get(counters, i),
+				    WP_NO_NODE, WP_NO_NODE);
 	wp_counters_foreach_pair(counters, add_pair, writer);
 	flush_items(writer, &writer->counters);
 	return !has_failed(writer, error);
@@ -386,8 +408,8 @@ writer_end(WpRecordSink *sink, GError **error)
 	return !has_failed(writer, error) && wp_output_finish(writer->base.output, error);
 }
 
-static const WpRecordSinkOps writer_ops = { writer_begin, writer_setting, writer_record,
-					    writer_counters, writer_end };
+static const WpRecordSinkOps writer_ops = { writer_begin,    writer_setting, writer_record,
+					    writer_counters, writer_end,     writer_counted };
 
 static Items
 items_new(const char *kind, guint64 first)
@@ -406,6 +428,7 @@ writer_new(void)
 	writer->nodes = items_new("NODE", 0);
 	writer->settings = items_new("SETT", 0);
 	writer->counters = items_new("COUN", 0);
+	writer->parts = items_new("PART", 0);
 	writer->hints = items_new("HINT", 0);
 	writer->ways = items_new("WAYS", 0);
 	return &writer->base;
@@ -422,6 +445,7 @@ writer_clear(WpTraceWriter *base)
 	g_byte_array_unref(writer->nodes.bytes);
 	g_byte_array_unref(writer->settings.bytes);
 	g_byte_array_unref(writer->counters.bytes);
+	g_byte_array_unref(writer->parts.bytes);
 	g_byte_array_unref(writer->hints.bytes);
 	g_byte_array_unref(writer->ways.bytes);
 }

@@ -11,6 +11,7 @@
  *   RECS  records of fixed size, then what some of them have besides
  *   WAYS  of records of the next RECS that were seen at both ends: when at the receiver's
  *   SETT  settings;  COUN  counters;  HINT  names of nodes
+ *   PART  of the counters, what was counted since the records before
  *   DONE  the end: a file without it was cut short
  *
  * A text or node stands before the first record that names it, so that a file can be written and read

@@ -130,7 +130,7 @@ study_hosts(const WpResolved *resolved)
 	}
 	if (wp_trace_is_continued(trace))
 		return hosts; /* orphans tell of the begin of the capture */
-	wp_counters_foreach_pair(wp_trace_counters(trace), add_counted_orphans, hosts);
+	wp_counters_foreach_pair(wp_trace_counted(trace), add_counted_orphans, hosts);
 	if (spans->n_unpaired_returns)
 		add_recorded_orphans(hosts, trace, spans);
 	return hosts;

@@ -16,6 +16,7 @@ typedef struct {
 typedef struct {
 	Host *hosts;
 	guint32 n;
+	gboolean is_continued; /* nothing of it was before the capture */
 } Count;
 
 /* Counted by capture: orphan returns are no records. */
@@ -23,8 +24,10 @@ static void
 add_counted(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointer data)
 {
 	Count *count = data;
-	if (counter == WP_COUNT_RETURNS_ORPHAN && sender < count->n)
-		count->hosts[sender].n_orphans += (double)n;
+	if (counter != WP_COUNT_RETURNS_ORPHAN || sender >= count->n)
+		return;
+	Host *host = &count->hosts[sender];
+	*(count->is_continued ? &host->n_late : &host->n_orphans) += (double)n;
 }
 
 /* In a trace from elsewhere they are records, to which no span points. */
@@ -45,6 +48,7 @@ add_recorded(Count *count, const WpTrace *trace, const WpSpans *spans)
 			continue;
 		Host *host = &count->hosts[record->sender];
 		gboolean is_late =
+			count->is_continued ||
 			(double)record->begin_ns - (double)records[0].begin_ns > host->longest_ns;
 		*(is_late ? &host->n_late : &host->n_orphans) += 1;
 	}
@@ -101,14 +105,14 @@ wp_missing_new(const WpResolved *resolved)
 	const WpTrace *trace = wp_resolved_trace(resolved);
 	WpMissing *missing = g_new0(WpMissing, 1);
 	Host all = { 0 };
-	Count count = { NULL, 0 };
+	Count count = { NULL, 0, wp_trace_is_continued(trace) };
 	double n_lost = 0;
 
 	for (guint32 i = 0; i < spans->n; i++)
 		count.n = MAX(count.n, spans->spans[i].callee_host + 1);
 	count.hosts = g_new0(Host, MAX(count.n, 1));
 	add_spans(&count, spans);
-	wp_counters_foreach_pair(wp_trace_counters(trace), add_counted, &count);
+	wp_counters_foreach_pair(wp_trace_counted(trace), add_counted, &count);
 	if (spans->n_unpaired_returns)
 		add_recorded(&count, trace, spans);
 	missing->n_hosts = count.n;

@@ -17,6 +17,12 @@ typedef struct {
 	gboolean is_open; /* one of its calls may still return */
 } Tree;
 
+/* What was lost until some record came, since the one before. */
+typedef struct {
+	gint64 time_ns;
+	WpCounters *counters;
+} Counted;
+
 struct WpWindows {
 	WpRecordSink sink; /* first, so that a sink is its windows */
 	WpNodes *nodes;
@@ -32,11 +38,16 @@ struct WpWindows {
 	WpMap *edges;     /* (caller, callee) -> number */
 	GArray *longest;  /* Edge, by that number */
 	WpCounters *counters;
+	GArray *counted;   /* Counted: those of the present window */
+	WpCounters *told;  /* all that ever were */
+	WpCounters *total; /* of the whole input, when it is known */
+	gint64 latest_ns;  /* of the records so far */
 	gboolean has_answer;
 
 	/* The present window. */
 	gint64 last_ns;
-	gint64 cut_ns; /* requests that begin before it are answered */
+	gint64 cut_ns;     /* requests that begin before it are answered */
+	gint64 context_ns; /* what is carried on reaches back to here */
 	gboolean is_last;
 	GArray *takes;        /* guint8, by span */
 	GArray *numbers;      /* guint64, by span */
@@ -356,6 +367,7 @@ wp_windows_answer(WpWindows *windows, const WpSpans *spans, const WpLinks *links
 	gint64 context_ns = windows->is_last ? G_MAXINT64 : context_begin(windows, spans);
 	g_autofree guint32 *roots = find_roots(links);
 
+	windows->context_ns = context_ns;
 	set_numbers(windows, spans);
 	g_autofree Tree *trees = study_trees(windows, spans, roots);
 	g_autofree guint8 *fates = g_new(guint8, MAX(spans->n, 1));
@@ -401,6 +413,36 @@ want_calls(WpWindows *windows)
 	windows->n_enough = windows->n_wanted;
 }
 
+/* Of what was lost, keeps what was at the time of what is carried on. */
+static void
+carry_counted(WpWindows *windows)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < windows->counted->len; i++) {
+		Counted counted = g_array_index(windows->counted, Counted, i);
+		if (counted.time_ns < windows->context_ns)
+			wp_counters_free(counted.counters);
+		else
+			g_array_index(windows->counted, Counted, n++) = counted;
+	}
+	g_array_set_size(windows->counted, n);
+}
+
+/* Tells the window what was lost in its time: what was said of it, and of the last all that is left. */
+static void
+tell_counted(WpWindows *windows)
+{
+	g_autoptr(WpCounters) counted = wp_counters_new();
+
+	for (guint i = 0; i < windows->counted->len; i++)
+		wp_counters_merge(counted, g_array_index(windows->counted, Counted, i).counters);
+	if (windows->is_last)
+		wp_counters_since(windows->total, windows->told, WP_COUNT_RETURNS_ORPHAN, counted);
+	if (!windows->is_last || windows->n_windows > 0)
+		wp_trace_set_counted(windows->trace, counted);
+}
+
 static gboolean
 carry(WpWindows *windows, GError **error)
 {
@@ -409,6 +451,7 @@ carry(WpWindows *windows, GError **error)
 	const WpTrace *from = windows->trace;
 
 	wp_trace_set_continued(next);
+	carry_counted(windows);
 	if (!wp_sink_begin(to, windows->nodes, error) || !carry_settings(from, to, error))
 		return FALSE;
 	for (gsize i = 0; i < wp_trace_n_records(from); i++) {
@@ -433,6 +476,7 @@ carry(WpWindows *windows, GError **error)
 static gboolean
 turn(WpWindows *windows, GError **error)
 {
+	tell_counted(windows);
 	windows->n_windows++;
 	windows->has_answer = FALSE;
 	return windows->func(windows, windows->trace, windows->is_last, windows->data, error);
@@ -473,13 +517,27 @@ on_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GEr
 				return FALSE;
 		}
 	}
+	windows->latest_ns = MAX(windows->latest_ns, record->begin_ns);
 	windows->n_new += record->kind != WP_KIND_RETURN;
 	return wp_sink_record(wp_trace_sink(windows->trace), record, tokens, error);
 }
 
 static gboolean
+on_counted(WpRecordSink *sink, const WpCounters *counters, GError **error)
+{
+	WpWindows *windows = (WpWindows *)sink;
+	Counted counted = { windows->latest_ns, wp_counters_new() };
+
+	wp_counters_merge(counted.counters, counters);
+	wp_counters_merge(windows->told, counters);
+	g_array_append_val(windows->counted, counted);
+	return TRUE;
+}
+
+static gboolean
 on_counters(WpRecordSink *sink, const WpCounters *counters, GError **error)
 {
+	wp_counters_merge(((WpWindows *)sink)->total, counters);
 	return wp_sink_counters(wp_trace_sink(((WpWindows *)sink)->trace), counters, error);
 }
 
@@ -489,7 +547,8 @@ on_end(WpRecordSink *sink, GError **error)
 	return TRUE;
 }
 
-static const WpRecordSinkOps window_ops = { on_begin, on_setting, on_record, on_counters, on_end };
+static const WpRecordSinkOps window_ops = { on_begin,    on_setting, on_record,
+					    on_counters, on_end,     on_counted };
 
 WpWindows *
 wp_windows_new(WpNodes *nodes, guint32 calls, guint32 examples, WpWindowFunc func, gpointer data)
@@ -506,6 +565,10 @@ wp_windows_new(WpNodes *nodes, guint32 calls, guint32 examples, WpWindowFunc fun
 	windows->edges = wp_map_new();
 	windows->longest = g_array_new(FALSE, FALSE, sizeof(Edge));
 	windows->counters = wp_counters_new();
+	windows->counted = g_array_new(FALSE, FALSE, sizeof(Counted));
+	windows->told = wp_counters_new();
+	windows->total = wp_counters_new();
+	windows->latest_ns = G_MININT64;
 	windows->takes = g_array_new(FALSE, FALSE, sizeof(guint8));
 	windows->numbers = g_array_new(FALSE, FALSE, sizeof(guint64));
 	windows->keeps = g_array_new(FALSE, TRUE, sizeof(guint8));
@@ -525,6 +588,11 @@ wp_windows_free(WpWindows *windows)
 	wp_map_free(windows->edges);
 	g_array_unref(windows->longest);
 	wp_counters_free(windows->counters);
+	for (guint i = 0; i < windows->counted->len; i++)
+		wp_counters_free(g_array_index(windows->counted, Counted, i).counters);
+	g_array_unref(windows->counted);
+	wp_counters_free(windows->told);
+	wp_counters_free(windows->total);
 	g_array_unref(windows->takes);
 	g_array_unref(windows->numbers);
 	g_array_unref(windows->keeps);

@@ -55,7 +55,8 @@ typedef struct {
 /*
  * TRACE is frozen and valid during the call. Unless it IS_LAST, FUNC infers and then calls
  * wp_windows_answer() once; records marked WP_MARK_CARRIED were in the window before, and those marked
- * WP_MARK_ANSWERED are context. The last window has the counters; all have the settings so far.
+ * WP_MARK_ANSWERED are context. The last window has the counters, each knows what was
+ * lost in its own time (wp_trace_counted()); all have the settings so far.
  */
 typedef gboolean (*WpWindowFunc)(WpWindows *windows, const WpTrace *trace, gboolean is_last,
 				 gpointer data, GError **error);

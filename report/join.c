@@ -74,12 +74,19 @@ on_counters(WpRecordSink *sink, const WpCounters *counters, GError **error)
 }
 
 static gboolean
+on_counted(WpRecordSink *sink, const WpCounters *counters, GError **error)
+{
+	return wp_sink_counted(((WpJoin *)sink)->next, counters, error);
+}
+
+static gboolean
 on_end(WpRecordSink *sink, GError **error)
 {
 	return wp_sink_end(((WpJoin *)sink)->next, error);
 }
 
-static const WpRecordSinkOps join_ops = { on_begin, on_setting, on_record, on_counters, on_end };
+static const WpRecordSinkOps join_ops = { on_begin,    on_setting, on_record,
+					  on_counters, on_end,     on_counted };
 
 WpJoin *
 wp_join_new(WpRecordSink *sink)

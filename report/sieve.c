@@ -111,6 +111,12 @@ on_counters(WpRecordSink *sink, const WpCounters *counters, GError **error)
 	return wp_sink_counters(sieve->next, counters, error);
 }
 
+static gboolean
+on_counted(WpRecordSink *sink, const WpCounters *counters, GError **error)
+{
+	return wp_sink_counted(((WpSieve *)sink)->next, counters, error);
+}
+
 /* What is known of nodes is written last. */
 static void
 name_nodes(const WpSieve *sieve)
@@ -130,7 +136,8 @@ on_end(WpRecordSink *sink, GError **error)
 	return wp_sink_end(((WpSieve *)sink)->next, error);
 }
 
-static const WpRecordSinkOps sieve_ops = { on_begin, on_setting, on_record, on_counters, on_end };
+static const WpRecordSinkOps sieve_ops = { on_begin,    on_setting, on_record,
+					   on_counters, on_end,     on_counted };
 
 WpSieve *
 wp_sieve_new(WpRecordSink *next, const WpWhere *where)

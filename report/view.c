@@ -494,7 +494,9 @@ show_pair(const PairTaker *taker, const Pair *pair)
 double
 wp_view_loss_share(const WpCounters *counters)
 {
-	double lost = (double)wp_counters_get(counters, WP_COUNT_LOST_PACKETS);
+	/* The estimate has those in it that the kernel counted, but only TCP shows them. */
+	double lost = (double)MAX(wp_counters_get(counters, WP_COUNT_LOST_PACKETS),
+				  wp_counters_get(counters, WP_COUNT_KERNEL_DROPS));
 	double seen = (double)wp_counters_get(counters, WP_COUNT_PACKETS) -
 		      (double)wp_counters_get(counters, WP_COUNT_PACKETS_FILTERED) -
 		      (double)wp_counters_get(counters, WP_COUNT_PACKETS_DOUBLED);

@@ -443,8 +443,8 @@ degrade_end(WpRecordSink *sink, GError **error)
 	       wp_sink_end(degrade->next, error);
 }
 
-static const WpRecordSinkOps degrade_ops = { degrade_begin, degrade_setting, degrade_record,
-					     degrade_counters, degrade_end };
+static const WpRecordSinkOps degrade_ops = { degrade_begin,    degrade_setting, degrade_record,
+					     degrade_counters, degrade_end,     NULL };
 
 WpDegrade *
 wp_degrade_new(const WpDegradeOptions *options, WpRecordSink *next)

@@ -52,7 +52,8 @@ probe_counters(WpRecordSink *sink, const WpCounters *counters, GError **error)
 	return TRUE;
 }
 
-static const WpRecordSinkOps probe_ops = { probe_begin, NULL, probe_record, probe_counters, NULL };
+static const WpRecordSinkOps probe_ops = { probe_begin,    NULL, probe_record,
+					   probe_counters, NULL, NULL };
 
 static void
 probe_init(Probe *probe, WpCounter counter)

@@ -367,5 +367,70 @@ START_TEST(clients_fold_late)
 }
 END_TEST
 
+/* What windows are told of losses. */
+typedef struct {
+	WpResolved *resolved;
+	guint n_windows;
+	guint n_with; /* that know of a loss */
+	guint64 of_first;
+	guint64 of_last;
+} Losses;
+
+static gboolean
+on_lossy_window(WpWindows *windows, const WpTrace *trace, gboolean is_last, gpointer data,
+		GError **error)
+{
+	Losses *losses = data;
+	WpResolveOptions options;
+	wp_resolve_options_init(&options);
+	if (!losses->resolved)
+		losses->resolved = wp_resolve(trace, &options, error);
+	else
+		wp_resolved_next(losses->resolved, trace);
+	const WpSpans *spans = wp_resolved_spans(losses->resolved);
+	g_autoptr(WpLinks) links = wp_links_new(spans->n);
+	wp_windows_tell(windows, losses->resolved);
+	wp_windows_answer(windows, spans, links);
+	guint64 n = wp_counters_get(wp_trace_counted(trace), WP_COUNT_RETURNS_ORPHAN);
+	losses->n_with += n > 0;
+	if (losses->n_windows++ == 0)
+		losses->of_first = n;
+	losses->of_last = n;
+	return TRUE;
+}
+
+/* Five returns without a call at the begin and two at the end: those of the windows between saw none. */
+START_TEST(losses_have_a_time)
+{
+	g_autoptr(WpTree) tree = make_requests(300, 9, 0);
+	WpNodes *nodes = wp_trace_nodes(tree->trace);
+	Losses losses = { 0 };
+	g_autoptr(WpCounters) early = wp_counters_new(), all = wp_counters_new();
+	g_autoptr(WpWindows) windows = wp_windows_new(nodes, 50, 0, on_lossy_window, &losses);
+	WpRecordSink *sink = wp_windows_sink(windows);
+	const WpRecord *records = wp_trace_records(tree->trace);
+
+	wp_counters_add_pair(early, WP_COUNT_RETURNS_ORPHAN, 0, 1, 5);
+	wp_counters_add_pair(all, WP_COUNT_RETURNS_ORPHAN, 0, 1, 7);
+	ck_assert(wp_sink_begin(sink, nodes, NULL));
+	for (gsize i = 0; i < wp_trace_n_records(tree->trace); i++) {
+		if (i == 10)
+			ck_assert(wp_sink_counted(sink, early, NULL));
+		ck_assert(wp_sink_record(sink, &records[i],
+					 wp_trace_tokens(tree->trace, &records[i]), NULL));
+	}
+	ck_assert(wp_sink_counters(sink, all, NULL));
+	ck_assert(wp_windows_finish(windows, NULL));
+	ck_assert_uint_ge(losses.n_windows, 6);
+	ck_assert_uint_eq(losses.of_first, 5);
+	ck_assert_uint_eq(losses.of_last, 2);
+	ck_assert_uint_le(losses.n_with, 3); /* with context of the first */
+	ck_assert_uint_eq(wp_counters_get(wp_trace_counters(wp_windows_trace(windows)),
+					  WP_COUNT_RETURNS_ORPHAN),
+			  7);
+	wp_resolved_free(losses.resolved);
+}
+END_TEST
+
 WP_SUITE("window", same_as_whole, examples, smaller_than_a_request, no_return, open_over_windows,
-	 knowledge_grows, clients_fold_late)
+	 knowledge_grows, clients_fold_late, losses_have_a_time)
