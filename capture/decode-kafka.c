@@ -406,7 +406,8 @@ response_begins(WpBytes in, guint32 *out_id)
  * TRUE where the head says so much that no other side is needed: not where its length is one that few requests
  * have, nor where all behind that is zeros (key, version, id and client), as in a PING of HTTP/2. Nor where
  * it is one of those frames of HTTP/2 whose type is the last byte of the length and whose flags and stream, both
- * small, read as key and version 0 of Produce.
+ * small, read as key and version 0 of Produce. Nor a Produce of a client without name: two zeros and a small number
+ * stand in the heads of others too.
  */
 static gboolean
 is_telling(WpBytes in)
@@ -417,7 +418,9 @@ is_telling(WpBytes in)
 	guint32 length = wp_bytes_be32(&in), key_and_version = wp_bytes_be32(&in);
 	if (length >= 1 << 20 || (length % 256 < HTTP2_TYPES && key_and_version == 0))
 		return FALSE;
-	return key_and_version || wp_bytes_be32(&in) || wp_bytes_be16(&in);
+	wp_bytes_be32(&in); /* id */
+	gint16 name = (gint16)wp_bytes_be16(&in);
+	return key_and_version >> 16 || name > 0;
 }
 
 /* A response says little: it must be one that is waited for. */

@@ -138,33 +138,57 @@ detect_as(const WpStream *stream, WpDirection client, gboolean final)
 	return wp_decoder_detect(&probe, final);
 }
 
+/* One packet of what was held. Where the decoder was wrong meanwhile, it is held again. */
+static void
+feed_packet(WpStream *stream, const WpHeld *packet, const guint8 *data, gsize skipped)
+{
+	WpDirection to_side = stream->is_swapped ? !packet->from : packet->from;
+	gsize length = packet->length - skipped;
+
+	stream->sides[to_side].offset += skipped;
+	if (!is_aligned(stream)) /* else it is the PROXY header */
+		wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, skipped);
+	if (length == 0)
+		return;
+	if (!stream->decoder)
+		wp_stream_hold(stream, packet->from, data + skipped, length, length,
+			       &packet->stamp);
+	else if (stream->info.is_udp)
+		wp_stream_feed_datagram(stream, to_side, data, length, packet->wire_length,
+					&packet->stamp);
+	else
+		wp_stream_feed(stream, to_side, data + skipped, length, &packet->stamp);
+}
+
 /* Feeds what was held, from START (by info's direction) on. */
 static void
 feed_held(WpStream *stream, const gsize start[2])
 {
-	const WpHeld *held = stream->held;
+	WpHeld first = stream->first_held;
+	WpHeld *held = stream->held == &stream->first_held ? &first : stream->held;
+	guint n_held = stream->n_held;
+	WpHeldBytes bytes[2] = { stream->held_bytes[0], stream->held_bytes[1] };
 	gsize at[2] = { 0, 0 };
 
-	for (guint i = 0; i < stream->n_held; i++) {
-		WpDirection from = held[i].from;
-		WpDirection to_side = stream->is_swapped ? !from : from;
-		const guint8 *data = stream->held_bytes[from].data + at[from];
-		gsize skipped = start[from] > at[from] ? start[from] - at[from] : 0;
-		skipped = MIN(skipped, held[i].length);
-		at[from] += held[i].length;
-		stream->sides[to_side].offset += skipped;
-		if (!is_aligned(stream)) /* else it is the PROXY header */
-			wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, skipped);
-		if (skipped == held[i].length)
-			continue;
-		if (stream->info.is_udp)
-			wp_stream_feed_datagram(stream, to_side, data, held[i].length,
-						held[i].wire_length, &held[i].stamp);
-		else
-			wp_stream_feed(stream, to_side, data + skipped, held[i].length - skipped,
-				       &held[i].stamp);
+	/* There is nothing held any more; there may be again before this is over. */
+	stream->held = NULL;
+	stream->n_held = stream->held_allocated = 0;
+	for (int i = 0; i < 2; i++) {
+		stream->held_bytes[i] = (WpHeldBytes){ 0 };
+		stream->turn_at[i] = 0;
 	}
-	wp_stream_free_held(stream);
+	stream->has_turn = FALSE;
+	for (guint i = 0; i < n_held; i++) {
+		WpDirection from = held[i].from;
+		gsize skipped = start[from] > at[from] ? start[from] - at[from] : 0;
+		feed_packet(stream, &held[i], bytes[from].data + at[from],
+			    MIN(skipped, held[i].length));
+		at[from] += held[i].length;
+	}
+	for (int i = 0; i < 2; i++)
+		g_free(bytes[i].own);
+	if (held != &first)
+		g_free(held);
 }
 
 static void
@@ -175,13 +199,8 @@ take_decoder(WpStream *stream, const WpDecoder *decoder, WpDirection client)
 	if (decoder != &wp_decoder_generic || is_aligned(stream))
 		for (int i = 0; i < 2; i++)
 			start[i] = view_start(stream, i, client);
-	g_assert(!stream->sides[0].pieces && !stream->sides[1].pieces); /* may be moved */
-	if (client == WP_FROM_SERVER) {
-		WpSide side = stream->sides[0];
-		stream->sides[0] = stream->sides[1];
-		stream->sides[1] = side;
-		stream->is_swapped = TRUE;
-	}
+	if (client == WP_FROM_SERVER)
+		wp_stream_swap_sides(stream);
 	wp_stream_set_decoder(stream, decoder);
 	feed_held(stream, start);
 }
@@ -291,10 +310,24 @@ own_bytes(WpHeldBytes *bytes, const guint8 *data, gsize length)
 	bytes->length = before + length;
 }
 
-/*
- * What is held does not tell, nor would more. What a flow is joined in the middle of may be the rest of a
- * large body, which tells nothing: more is held then, for there are turns to come.
- */
+/* A flow is joined in the middle of a body so large that what it is will not be told before a turn. */
+static gboolean
+is_body(const WpStream *stream, WpDirection from)
+{
+	return !is_aligned(stream) && held_length(stream, from) >= WP_STREAM_JOINED_MAX;
+}
+
+static void
+pass_body(WpStream *stream, WpDirection from)
+{
+	guint n_turns = stream->n_turns;
+	wp_stream_drop_held(stream);
+	stream->n_turns = n_turns;
+	stream->is_inside = TRUE;
+	stream->body_from = from;
+}
+
+/* What is held does not tell, nor would more. */
 static gboolean
 is_enough(const WpStream *stream, WpDirection from)
 {
@@ -304,14 +337,19 @@ is_enough(const WpStream *stream, WpDirection from)
 		return (!stream->may_have_front && stream->n_held >= MAX_HELD + stream->n_front) ||
 		       stream->n_turns > MAX_TURNS ||
 		       held_length(stream, from) >= WP_STREAM_UNDECIDED_MAX;
-	return stream->n_held >= MAX_HELD || stream->n_turns > MAX_TURNS ||
-	       held_length(stream, from) >= WP_STREAM_JOINED_MAX;
+	return stream->n_held >= MAX_HELD || stream->n_turns > MAX_TURNS;
 }
 
 void
 wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
 	       gsize wire_length, const WpStamp *stamp)
 {
+	if (stream->is_inside && from == stream->body_from) {
+		wp_counters_add(stream->shared->counters, WP_COUNT_BYTES_SKIPPED, length);
+		stream->sides[from].offset += length;
+		return;
+	}
+	stream->is_inside = FALSE;
 	note_turn(stream, from);
 	WpHeldBytes *bytes = &stream->held_bytes[from];
 	add_held(stream, &(WpHeld){ from, length, wire_length, *stamp });
@@ -320,9 +358,10 @@ wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsize len
 	else
 		*bytes = (WpHeldBytes){ .data = data, .length = length };
 	wp_stream_decide(stream, FALSE);
-	gboolean final = is_enough(stream, from);
-	if (final && !stream->decoder)
+	if (!stream->decoder && is_enough(stream, from))
 		wp_stream_decide(stream, TRUE);
+	if (!stream->decoder && is_body(stream, from))
+		pass_body(stream, from);
 	if (bytes->length > 0 && !bytes->own)
 		own_bytes(bytes, data, length); /* before the packet's bytes go */
 }

@@ -286,6 +286,13 @@ close_direction(WpStream *stream, WpDirection from, WpFinish how, const WpStamp 
 }
 
 void
+wp_stream_forget_calls(WpStream *stream)
+{
+	for (int from = 0; from < 2; from++)
+		forget_oldest(stream, from, stream->pairings[from].n, WP_COUNT_CALLS_UNANSWERED);
+}
+
+void
 wp_stream_close_calls(WpStream *stream, WpFinish how, const WpStamp *stamp)
 {
 	if (stream->decoder == &wp_decoder_generic)

@@ -137,6 +137,9 @@ struct WpStream {
 	gboolean has_turn;
 	WpDirection turn;
 	guint n_turns;
+	guint n_retries;    /* decoders that were wrong in mid-stream */
+	gboolean is_inside; /* in a body, too long to hold, that `body_from` sends */
+	WpDirection body_from;
 };
 
 /* stream.c: bytes of a decided stream; FROM is a direction of the protocol. */
@@ -147,6 +150,7 @@ void wp_stream_feed_datagram(WpStream *stream, WpDirection from, const guint8 *d
 void wp_stream_force(WpStream *stream);
 void wp_stream_set_decoder(WpStream *stream, const WpDecoder *decoder);
 void wp_stream_drop_beneath(WpStream *stream);
+void wp_stream_swap_sides(WpStream *stream);
 
 /* stream-detect.c */
 void wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
@@ -189,5 +193,8 @@ void wp_stream_note_hole(WpStream *stream, WpDirection from);
 void wp_stream_emit(WpStream *stream, WpMessage *message);
 void wp_stream_count(WpStream *stream, WpDirection from, WpCounter counter, guint64 n);
 void wp_stream_close_calls(WpStream *stream, WpFinish how, const WpStamp *stamp);
+
+/* stream-messages.c: the calls that are open will not be answered. */
+void wp_stream_forget_calls(WpStream *stream);
 
 #endif

@@ -15,6 +15,18 @@
  */
 #define END_TOLERANCE G_GINT64_CONSTANT(1000) /* ns */
 
+/* Protocols that a flow joined in the middle is taken for before it is taken by turns. */
+#define MAX_RETRIES 4
+
+static void
+note_unseen_begin(WpStream *stream)
+{
+	for (int i = 0; i < 2; i++) {
+		stream->pairings[i].hole_in_calls = TRUE;
+		stream->pairings[i].hole_in_returns = TRUE;
+	}
+}
+
 WpStream *
 wp_stream_new(const WpStreamShared *shared, const WpStreamInfo *info)
 {
@@ -25,13 +37,9 @@ wp_stream_new(const WpStreamShared *shared, const WpStreamInfo *info)
 	stream->nodes[0] = stream->nodes[1] = WP_NO_NODE;
 	for (int i = 0; i < 2; i++)
 		stream->fins[i] = stream->fin_peers[i] = WP_NO_OFFSET;
-	if (!info->from_start && !info->is_udp) {
-		/* What was asked before the capture began is not known. */
-		for (int i = 0; i < 2; i++) {
-			stream->pairings[i].hole_in_calls = TRUE;
-			stream->pairings[i].hole_in_returns = TRUE;
-		}
-	}
+	if (!info->from_start && !info->is_udp)
+		note_unseen_begin(
+			stream); /* what was asked before the capture began is not known */
 	/* What is inside another stream is detected, or told by what is around it. */
 	stream->may_have_front = info->from_start && !info->is_udp && info->depth == 0;
 	if (shared->forced && info->depth == 0) {
@@ -138,6 +146,31 @@ wp_stream_set_decoder(WpStream *stream, const WpDecoder *decoder)
 		side->skip = 0;
 		side->need = 0;
 	}
+}
+
+#define SWAP(type, pair)                                                                           \
+	do {                                                                                       \
+		type first_of_pair = (pair)[0];                                                    \
+		(pair)[0] = (pair)[1];                                                             \
+		(pair)[1] = first_of_pair;                                                         \
+	} while (0)
+
+/* The client is the other one. Nothing may be unread, and no call open. */
+void
+wp_stream_swap_sides(WpStream *stream)
+{
+	g_assert(!stream->sides[0].pieces && !stream->sides[1].pieces); /* may be inside */
+	SWAP(WpSide, stream->sides);
+	SWAP(WpSpell, stream->spells);
+	SWAP(WpSpell, stream->ended);
+	SWAP(gboolean, stream->has_emitted);
+	SWAP(guint64, stream->n_calls);
+	SWAP(guint64, stream->n_returns);
+	SWAP(guint64, stream->n_messages);
+	SWAP(guint32, stream->nodes);
+	SWAP(guint64, stream->fins);
+	SWAP(guint64, stream->fin_peers);
+	stream->is_swapped = !stream->is_swapped;
 }
 
 /* Where the user says what the flow speaks: nothing has come yet. */
@@ -402,6 +435,45 @@ is_confirmed(const WpStream *stream)
 	       stream->decoder == stream->shared->forced;
 }
 
+/* What one side has sent is done with, and nothing is known of what comes. */
+static void
+forget_side(WpStream *stream, WpDirection from)
+{
+	WpSide *side = &stream->sides[from];
+	drop_unread(stream, from);
+	g_free(side->kept);
+	if (side->pieces != &side->first_piece)
+		g_free(side->pieces);
+	*side = (WpSide){ .offset = side->offset, .is_ended = side->is_ended };
+	stream->spells[from] = stream->ended[from] = (WpSpell){ 0 };
+	stream->has_emitted[from] = FALSE;
+}
+
+/*
+ * In mid-stream, where bytes may look like anything: what the flow speaks is not known after all, and is looked for
+ * again. FALSE where that was done too often.
+ */
+static gboolean
+retry(WpStream *stream)
+{
+	if (stream->info.from_start || stream->info.is_udp || stream->n_retries == MAX_RETRIES ||
+	    stream->inner || stream->beneath)
+		return FALSE;
+	stream->n_retries++;
+	wp_stream_forget_calls(stream);
+	drop_state(stream);
+	for (int i = 0; i < 2; i++)
+		forget_side(stream, i);
+	stream->n_emitted = 0;
+	stream->n_turns = 0;
+	for (int i = 0; i < 2; i++)
+		wp_pairing_clear(&stream->pairings[i]);
+	note_unseen_begin(stream);
+	if (stream->is_swapped)
+		wp_stream_swap_sides(stream);
+	return TRUE;
+}
+
 /* The decoder does not understand: give it up if it never did, else look for the next message. */
 static void
 handle_bad(WpStream *stream, WpDirection from)
@@ -415,7 +487,10 @@ handle_bad(WpStream *stream, WpDirection from)
 		lose_thread(stream, from);
 		return;
 	}
+	if (retry(stream))
+		return;
 	wp_stream_count(stream, from, WP_COUNT_FLOWS_MISNAMED, 1);
+	wp_stream_forget_calls(stream); /* turns would answer them */
 	wp_stream_set_decoder(stream, &wp_decoder_generic);
 }
 

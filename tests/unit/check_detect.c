@@ -79,6 +79,24 @@ START_TEST(ping_is_nothing_else)
 }
 END_TEST
 
+/* A bind of SMPP, whose length counts itself, is no Produce of Kafka. */
+START_TEST(smpp_is_nothing_else)
+{
+	g_autoptr(GByteArray) bind =
+		wp_byte_words("w:40 w:2 w:0 w:1 'smppclient' b:0 'password' b:0 "
+			      "b:0 h:0x3400 b:0");
+	g_autoptr(GByteArray) answer = wp_byte_words("w:21 x:80000002 w:0 w:1 'smsc' b:0");
+	WpProbe probe = { .client = wp_bytes(bind->data, bind->len),
+			  .server = wp_bytes((const guint8 *)"", 0),
+			  .server_port = 9000,
+			  .from_start = TRUE };
+	const WpDecoder *decoder = wp_decoder_detect(&probe, FALSE).decoder;
+	ck_assert(decoder == NULL || decoder == &wp_decoder_generic);
+	probe.server = wp_bytes(answer->data, answer->len);
+	ck_assert(wp_decoder_detect(&probe, TRUE).decoder == &wp_decoder_generic);
+}
+END_TEST
+
 static const char *
 detect(const GByteArray *client, const GByteArray *server, gboolean from_start, gboolean is_udp)
 {
@@ -170,4 +188,5 @@ START_TEST(by_lot)
 }
 END_TEST
 
-WP_SUITE("detect", ping_is_nothing_else, each_its_own, spoken_before, one_side, mixed, by_lot)
+WP_SUITE("detect", ping_is_nothing_else, smpp_is_nothing_else, each_its_own, spoken_before,
+	 one_side, mixed, by_lot)

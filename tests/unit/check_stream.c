@@ -212,6 +212,62 @@ static const WpDecodeRow opaque[] = {
 	  "flows-multiplexed 1\n" },
 };
 
+/* Joined in the middle: what looked like one protocol, is not, and is found out; a body that is too long to hold. */
+#define GET      "GET /a HTTP/1.1\r\n\r\n"
+#define DONE     "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+#define METADATA "\0\0\0\x14\0\3\0\1\0\0\0\7\0\2me\0\0\0\0\0\0\0\0"
+
+static const WpDecodeRow joined[] = {
+	{ "Kafka, or so it seems",
+	  { .is_midstream = TRUE },
+	  { WP_C(METADATA), WP_S("nothing that Kafka says"), WP_C(GET), WP_S(DONE), WP_C(GET),
+	    WP_S(DONE) },
+	  "C1 [1,1] kafka 24 Metadata\nC2 [3,3] http 19 GET /a\nR2 [4,4] http 38 GET /a ok\n"
+	  "C3 [5,5] http 19 GET /a\nR3 [6,6] http 38 GET /a ok\n"
+	  "calls-unanswered 1\nbytes-skipped 23\n" },
+	{ "the same with the client mistaken",
+	  { .is_midstream = TRUE, .is_swapped = TRUE },
+	  { WP_C(METADATA), WP_S("nothing that Kafka says"), WP_C(GET), WP_S(DONE), WP_C(GET),
+	    WP_S(DONE) },
+	  "C1 [1,1] kafka 24 Metadata\nC2 [3,3] http 19 GET /a\nR2 [4,4] http 38 GET /a ok\n"
+	  "C3 [5,5] http 19 GET /a\nR3 [6,6] http 38 GET /a ok\n"
+	  "calls-unanswered 1\nbytes-skipped 23\n" },
+	{ "mistaken once more, and more often than it is looked for again",
+	  { .is_midstream = TRUE },
+	  { WP_C(METADATA), WP_S("nothing that Kafka says"), WP_C(METADATA), WP_S("nothing either"),
+	    WP_C(METADATA), WP_S("nor now, it seems"), WP_C(METADATA), WP_S("and so it goes on"),
+	    WP_C(METADATA), WP_S("until the end"), WP_C("by turns"), WP_S("then") },
+	  "C1 [1,1] kafka 24 Metadata\nC2 [3,3] kafka 24 Metadata\nC3 [5,5] kafka 24 Metadata\n"
+	  "C4 [7,7] kafka 24 Metadata\nC5 [9,9] kafka 24 Metadata\nC6 [11,11] unknown 8\n"
+	  "R6 [12,12] unknown 4 unknown\nflows-undecoded 1\nflows-misnamed 1\n"
+	  "calls-unanswered 5\nbytes-skipped 71\n" },
+	{ "seen from its start, it is taken by turns",
+	  { 0 },
+	  { WP_C(METADATA), WP_S("nothing that Kafka says"), WP_C(GET), WP_S(DONE) },
+	  "C1 [1,1] kafka 24 Metadata\nm2 [2,2] unknown 23 unknown setup\n"
+	  "C3 [3,3] unknown 19\nR3 [4,4] unknown 38 unknown\nflows-undecoded 1\n"
+	  "flows-misnamed 1\ncalls-unanswered 1\n" },
+};
+
+START_TEST(in_mid_stream)
+{
+	wp_decode_rows_run(joined, G_N_ELEMENTS(joined));
+}
+END_TEST
+
+START_TEST(in_a_long_body)
+{
+	g_autofree char *body = g_strnfill(WP_STREAM_JOINED_MAX, 'b');
+	const WpStep steps[] = { WP_S_BYTES(body, WP_STREAM_JOINED_MAX / 2),
+				 WP_S_BYTES(body, WP_STREAM_JOINED_MAX / 2), WP_S_BYTES(body, 1000),
+				 WP_C(GET), WP_S(DONE) };
+	const WpRunOptions options = { .is_midstream = TRUE };
+	g_autofree char *got = wp_decode_run(&options, steps, G_N_ELEMENTS(steps));
+	ck_assert_str_eq(got, "C1 [4,4] http 19 GET /a\nR1 [5,5] http 38 GET /a ok\n"
+			      "bytes-skipped 263144\n");
+}
+END_TEST
+
 START_TEST(by_turns)
 {
 	wp_decode_rows_run(turns, G_N_ELEMENTS(turns));
@@ -248,5 +304,5 @@ START_TEST(opaque_protocols)
 }
 END_TEST
 
-WP_SUITE("stream", by_turns, around_holes, around_ends, unread_returns, tls_records,
-	 opaque_protocols)
+WP_SUITE("stream", in_mid_stream, in_a_long_body, by_turns, around_holes, around_ends,
+	 unread_returns, tls_records, opaque_protocols)
