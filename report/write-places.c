@@ -111,3 +111,19 @@ wp_text_places(const WpViewOperation *operation, const WpPage *page, WpOut *out)
 		wp_out_printf(out, "  ... and %u that fewer than one of 200 requests make\n",
 			      n_rare);
 }
+
+gboolean
+wp_text_is_doubtful(const WpViewOperation *operation, const WpPage *page)
+{
+	return operation->uncertain.count && !operation->is_background &&
+	       (!page->leaves_tail || operation->share >= WP_TEXT_MIN_SHARE);
+}
+
+gboolean
+wp_text_has_doubtful(const WpView *view, const WpPage *page)
+{
+	for (guint32 i = 0; i < view->n_operations; i++)
+		if (wp_text_is_doubtful(&view->operations[i], page))
+			return TRUE;
+	return FALSE;
+}

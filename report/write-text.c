@@ -23,7 +23,6 @@
 #define TREE_SHARE 0.4
 
 /* Patterns with a smaller share of the time are left out behind the first few. */
-#define MIN_SHARE    0.01
 #define MIN_PATTERNS 3
 
 /* Patterns that are less sure say so. */
@@ -612,7 +611,7 @@ shown_patterns(const Text *text, guint32 n)
 	guint32 top = shown(text->page, n), i = MIN(MIN_PATTERNS, top);
 	if (!text->page->leaves_tail)
 		return top;
-	while (i < top && text->view->patterns[i].share >= MIN_SHARE)
+	while (i < top && text->view->patterns[i].share >= WP_TEXT_MIN_SHARE)
 		i++;
 	return i;
 }
@@ -640,7 +639,8 @@ write_whole(const Text *text, const WpViewOperation *operation)
 {
 	const WpStyle *style = &text->page->style;
 	char share[WP_FORMAT_MAX], mean[WP_FORMAT_MAX], p95[WP_FORMAT_MAX];
-	if (operation->n_patterns + operation->uncertain.n_patterns < 2)
+	if (operation->n_patterns + operation->uncertain.n_patterns < 2 &&
+	    !operation->uncertain.n_patterns)
 		return;
 	g_autofree char *what =
 		describe_operation(text, operation->client, operation->node, operation->label);
@@ -674,6 +674,8 @@ write_patterns_of(const Text *text, guint32 operation, guint32 top, const WpColu
 		is_first = FALSE;
 		write_pattern(text, &view->patterns[i], columns);
 	}
+	if (is_first && wp_text_is_doubtful(&view->operations[operation], text->page))
+		write_whole(text, &view->operations[operation]);
 }
 
 static void
@@ -685,9 +687,9 @@ write_patterns(const Text *text)
 	char share[WP_FORMAT_MAX];
 	while (n < view->n_patterns && !view->patterns[n].is_background)
 		n++;
-	if (!n)
+	if (!n && !wp_text_has_doubtful(view, text->page))
 		return;
-	guint32 top = shown_patterns(text, n);
+	guint32 top = n ? shown_patterns(text, n) : 0;
 	for (guint32 i = 0; i < top; i++)
 		covered += view->patterns[i].share;
 	WpColumnSet columns =
@@ -697,13 +699,15 @@ write_patterns(const Text *text)
 					 wp_columns_empty(view, top), &left_out);
 	gboolean is_tail = top < shown(text->page, n);
 	g_autofree char *heading =
-		top < n ? g_strdup_printf("Patterns: the first %u of %u, %s of the time (%s)", top,
-					  n, wp_format_share(share, covered),
-					  is_tail ? "each other under 1%: --all"
-						  : "more: --top N, --all")
-			: g_strdup_printf("Patterns: all %u", n);
+		!n        ? g_strdup("Patterns: none is certain")
+		: top < n ? g_strdup_printf("Patterns: the first %u of %u, %s of the time (%s)",
+					    top, n, wp_format_share(share, covered),
+					    is_tail ? "each other under 1%: --all"
+						    : "more: --top N, --all")
+			  : g_strdup_printf("Patterns: all %u", n);
 	wp_text_heading(text->page, heading, text->out);
-	wp_text_legend(view, top, left_out, text->page, text->out);
+	if (n)
+		wp_text_legend(view, top, left_out, text->page, text->out);
 	for (guint32 i = 0; i < view->n_operations; i++)
 		write_patterns_of(text, i, top, &columns);
 	if (view->n_uncertain) {

@@ -26,8 +26,18 @@ void wp_text_legend_times(const WpPage *page, WpOut *out);
 /* What else is in the trees of the first N patterns. LEFT_OUT: columns that did not fit. */
 void wp_text_legend(const WpView *view, guint32 n, guint left_out, const WpPage *page, WpOut *out);
 
+/* Of the time: what takes less is left out at the end of a page. */
+#define WP_TEXT_MIN_SHARE 0.01
+
 /* The merged tree of an operation (write-places.c). */
 void wp_text_places(const WpViewOperation *operation, const WpPage *page, WpOut *out);
+
+/*
+ * TRUE where OPERATION has its tree on the page even if no pattern of it is there: its paths are uncertain,
+ * and its time is worth a look. Whether any of VIEW's has.
+ */
+gboolean wp_text_is_doubtful(const WpViewOperation *operation, const WpPage *page);
+gboolean wp_text_has_doubtful(const WpView *view, const WpPage *page);
 
 /* Why there are no records. */
 const char *wp_text_no_records(gboolean is_selective, guint64 n_packets);
