@@ -3,7 +3,7 @@
  * direction, interface) is mixed into the way of the packet, for those who look for copies.
  *
  * Sources: tcpdump.org/linktypes; PPP: RFC 1661, RFC 1662; PPPoE: RFC 2516; IEEE 802.11-2020 9.2; Radiotap:
- * radiotap.org; PPI: "Per-Packet Information Header", 2007; PKTAP: pcap/dlt.h of libpcap, bsd/net/pktap.h of Apple.
+ * radiotap.org; frame relay: RFC 2427; PPI: "Per-Packet Information Header", 2007; PKTAP: pcap/dlt.h of libpcap, bsd/net/pktap.h of Apple.
  */
 #include "capture/layer.h"
 
@@ -227,6 +227,102 @@ read_pktap(WpLayer *layer, int *out_type)
 	return read_named(layer, 8, 0, 4, out_type);
 }
 
+/* FDDI: what kind of frame, two addresses, then LLC. */
+static WpLayerVerdict
+read_fddi(WpLayer *layer, int *out_type)
+{
+	if (layer->captured < 13)
+		return wp_layer_too_short(layer, 13);
+	gboolean is_llc = (layer->data[0] & 0x30) == 0x10;
+	wp_layer_mix_way(layer, wp_layer_u64(layer->data + 1));
+	wp_layer_take(layer, 13);
+	*out_type = is_llc ? WP_ETHERTYPE_LLC : WP_ETHERTYPE_NONE;
+	return WP_LAYER_FINE;
+}
+
+/* 802.5: access, what kind of frame, two addresses; a route where the sender's has its first bit set; LLC. */
+static WpLayerVerdict
+read_token_ring(WpLayer *layer, int *out_type)
+{
+	if (layer->captured < 15)
+		return wp_layer_too_short(layer, 15);
+	gboolean is_llc = (layer->data[1] & 0xc0) == 0x40, has_route = layer->data[8] & 0x80;
+	guint32 size = 14 + (has_route ? layer->data[14] & 0x1fu : 0);
+	if (layer->captured < size)
+		return wp_layer_too_short(layer, size);
+	wp_layer_mix_way(layer, wp_layer_u64(layer->data + 2));
+	wp_layer_take(layer, size);
+	*out_type = is_llc ? WP_ETHERTYPE_LLC : WP_ETHERTYPE_NONE;
+	return WP_LAYER_FINE;
+}
+
+/* IP over InfiniBand: the global route, then a type and two bytes of nothing. */
+static WpLayerVerdict
+read_infiniband(WpLayer *layer, int *out_type)
+{
+	if (layer->captured < 44)
+		return wp_layer_too_short(layer, 44);
+	*out_type = wp_layer_be16(layer->data + 40);
+	wp_layer_take(layer, 44);
+	return WP_LAYER_FINE;
+}
+
+/* Frame relay: two bytes of address; a type, as Cisco has it, or 3 and which protocol (RFC 2427). */
+static WpLayerVerdict
+read_frame_relay(WpLayer *layer, int *out_type)
+{
+	if (layer->captured < 4)
+		return wp_layer_too_short(layer, 4);
+	const guint8 *p = layer->data;
+	*out_type = WP_ETHERTYPE_NONE;
+	if ((p[0] & 1) || !(p[1] & 1)) /* longer addresses are nobody's */
+		return WP_LAYER_FINE;
+	wp_layer_mix_way(layer, wp_layer_be16(p));
+	gboolean is_ietf = p[2] == 3;
+	*out_type = !is_ietf       ? wp_layer_be16(p + 2)
+		    : p[3] == 0xcc ? WP_ETHERTYPE_IPV4
+		    : p[3] == 0x8e ? WP_ETHERTYPE_IPV6
+				   : WP_ETHERTYPE_NONE;
+	wp_layer_take(layer, 4);
+	return WP_LAYER_FINE;
+}
+
+/* What netfilter logs: a family, then fields (length, kind, padded to four bytes), of which one is the packet. */
+static WpLayerVerdict
+read_nflog(WpLayer *layer, int *out_type)
+{
+	enum {
+		PAYLOAD = 9,
+		MAX_FIELDS = 32
+	};
+	*out_type = WP_ETHERTYPE_NONE;
+	if (layer->captured < 8)
+		return wp_layer_too_short(layer, 8);
+	/* Of the byte order of the machine; no field is as long as the shortest would be in the other. */
+	gboolean is_big = layer->data[4] == 0 && layer->data[5] >= 4;
+	wp_layer_take(layer, 4);
+	for (guint i = 0; i < MAX_FIELDS && layer->length >= 4; i++) {
+		if (layer->captured < 4)
+			return WP_LAYER_SNAPPED;
+		guint16 size = wp_layer_be16(layer->data), kind = wp_layer_be16(layer->data + 2);
+		size = is_big ? size : GUINT16_SWAP_LE_BE(size);
+		kind = is_big ? kind : GUINT16_SWAP_LE_BE(kind);
+		if (size < 4 || size > layer->length)
+			return WP_LAYER_MALFORMED;
+		guint32 taken = kind == PAYLOAD ? 4 : MIN((size + 3u) & ~3u, layer->length);
+		if (kind == PAYLOAD) {
+			wp_layer_cut(layer, size);
+			*out_type = WP_ETHERTYPE_ANY_IP;
+		}
+		if (layer->captured < taken)
+			return WP_LAYER_SNAPPED;
+		wp_layer_take(layer, taken);
+		if (kind == PAYLOAD)
+			break;
+	}
+	return WP_LAYER_FINE;
+}
+
 /* 12 and 14 are raw IP in files of some systems. */
 static const struct {
 	guint32 link_type;
@@ -251,6 +347,12 @@ static const struct {
 	{ 204, read_ppp_directed },
 	{ 219, read_mpls },
 	{ 100, read_llc },
+	{ 11, read_llc },
+	{ 10, read_fddi },
+	{ 6, read_token_ring },
+	{ 242, read_infiniband },
+	{ 107, read_frame_relay },
+	{ 239, read_nflog },
 	{ 105, read_wireless },
 	{ 127, read_radiotap },
 	{ 192, read_ppi },

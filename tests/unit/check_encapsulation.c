@@ -37,23 +37,27 @@ static const WpBuildPacket udp6 = { .src = "[fe80::1]:53",
 #define UDP(port) "c000 " port " 0000 0000 "
 #define INNER     "020000000004 020000000003 "
 
-/* Each %L, followed by a number of two digits: that number more than the inner packet has bytes. */
+/*
+ * Each %L (%l: little-endian), followed by a number of two digits: that number more than the inner packet has bytes.
+ */
 static void
-expand_lengths(GString *text, gboolean is_ipv6)
+expand_lengths(GString *text, const char *mark, gboolean is_ipv6)
 {
 	g_autoptr(GByteArray) ip = wp_build_ip_packet(is_ipv6 ? &udp6 : &tcp4);
 	const char *at;
-	while ((at = strstr(text->str, "%L")) != NULL) {
+	while ((at = strstr(text->str, mark)) != NULL) {
 		gssize where = at - text->str;
 		guint more =
 			(guint)(g_ascii_xdigit_value(at[2]) << 4 | g_ascii_xdigit_value(at[3]));
-		g_autofree char *length = g_strdup_printf("%04x", ip->len + more);
+		guint16 number = (guint16)(ip->len + more);
+		g_autofree char *length = g_strdup_printf(
+			"%04x", mark[1] == 'l' ? GUINT16_SWAP_LE_BE(number) : number);
 		g_string_erase(text, where, 4);
 		g_string_insert(text, where, length);
 	}
 }
 
-/* %T: 0800 or 86dd as the inner packet is; %P: 0021 or 0057; %p: 21 or 57; %N: 04 or 29; %L. */
+/* %T: 0800 or 86dd as the inner packet is; %P: 0021 or 0057; %p: 21 or 57; %N: 04 or 29; %F: cc or 8e; %L. */
 static char *
 expand(const char *hex, gboolean is_ipv6)
 {
@@ -62,7 +66,9 @@ expand(const char *hex, gboolean is_ipv6)
 	g_string_replace(text, "%P", is_ipv6 ? "0057" : "0021", 0);
 	g_string_replace(text, "%p", is_ipv6 ? "57" : "21", 0);
 	g_string_replace(text, "%N", is_ipv6 ? "29" : "04", 0);
-	expand_lengths(text, is_ipv6);
+	g_string_replace(text, "%F", is_ipv6 ? "8e" : "cc", 0);
+	expand_lengths(text, "%L", is_ipv6);
+	expand_lengths(text, "%l", is_ipv6);
 	return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
@@ -104,6 +110,19 @@ static const struct {
 	{ "PPP of pppd", 166, "00 03 %P", FALSE },
 	{ "MPLS alone", 219, "00010140", FALSE },
 	{ "LLC", 100, "aaaa03 000000 %T", FALSE },
+	{ "LLC over ATM", 11, "aaaa03 000000 %T", FALSE },
+	{ "FDDI", 10, "51 " MACS "aaaa03 000000 %T", FALSE },
+	{ "Token ring", 6, "1040 " MACS "aaaa03 000000 %T", FALSE },
+	{ "Token ring, route", 6, "1040 020000000002 820000000001 0690 0011 0022 aaaa03 000000 %T",
+	  FALSE },
+	{ "IP over InfiniBand", 242,
+	  "0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000 "
+	  "%T 0000",
+	  FALSE },
+	{ "Frame relay", 107, "1841 %T", FALSE },
+	{ "Frame relay, RFC 2427", 107, "1841 03 %F", FALSE },
+	{ "NFLOG", 239, "02000014 08000100 08000127 05000a00 00000000 %l04 0900", FALSE },
+	{ "NFLOG, big-endian", 239, "02000014 00050001 08000000 %L04 0009", FALSE },
 	{ "enc(4)", 109, "00000002 00000000 00000000", FALSE },
 	{ "802.11", 105, "0801 0000 " MACS "020000000003 1000 aaaa03 000000 %T", FALSE },
 	{ "802.11, QoS", 105, "8802 0000 " MACS "020000000003 1000 0000 aaaa03 000000 %T", FALSE },
