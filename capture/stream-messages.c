@@ -269,8 +269,10 @@ close_direction(WpStream *stream, WpDirection from, WpFinish how, const WpStamp 
 	if (stream->decoder)
 		wp_stream_pair_at_end(stream, from);
 	guint n = pairing->n;
+	/* Who has closed resets what comes afterwards: that was the return, and not seen. */
+	gboolean is_closed = stream->fins[from] != WP_NO_OFFSET;
 
-	if (how == WP_FINISH_RESET && stamp && !pairing->hole_in_returns) {
+	if (how == WP_FINISH_RESET && stamp && !pairing->hole_in_returns && !is_closed) {
 		for (guint i = 0; i < n; i++)
 			return_by_reset(stream, from, &pairing->calls[i], stamp);
 		wp_stream_count(stream, from, WP_COUNT_CALLS_RESET, n);

@@ -41,6 +41,11 @@ static const WpDecodeRow turns[] = {
 	  { WP_C("ask"), WP_S("answer"), WP_C("ask"), WP_RESET },
 	  "C1 [1,1] unknown 3\nR1 [2,2] unknown 6 unknown\nC2 [3,3] unknown 3\n"
 	  "R2 [4,4] unknown 0 reset\nflows-undecoded 1\ncalls-reset 1\n" },
+	{ "a reset of an answer that was not seen: its receiver had closed",
+	  { 0 },
+	  { WP_C("ask"), WP_S("answer"), WP_C("ask"), WP_C_FIN, WP_RESET },
+	  "C1 [1,1] unknown 3\nR1 [2,2] unknown 6 unknown\nC2 [3,3] unknown 3\n"
+	  "flows-undecoded 1\ncalls-unanswered 1\n" },
 };
 
 /* Nothing is paired across a hole but what the positions prove. */

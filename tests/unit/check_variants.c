@@ -407,9 +407,7 @@ static const struct {
 	{ "pgsql", "mid-stream", "begins between two packets of one call" },
 	{ "amqp", "other-way", "a close that answers a call is one where that is missing" },
 	{ "redis", "snap-96", "the count of confirmed subscriptions is cut off" },
-	{ "kafka", "mid-stream", "NEEDSWORK: joined in a long reply, the sides are mistaken" },
-	{ "kafka", "loss-burst", "NEEDSWORK: an id is believed in what follows a hole" },
-	{ "mongodb", "snap-96", "NEEDSWORK: a cut message is taken for a call of the server" },
+	{ "mongodb", "snap-96", "that a compressed call has no answer is cut off" },
 	{ "rmi", "damaged-header", "replies have no length: what is missing shows late" },
 	{ "websocket", "snap", "that a reply is a stream of events is cut off" },
 };
