@@ -11,11 +11,13 @@
 #include "capture/keylog.h"
 #include "capture/lookahead.h"
 #include "capture/loss.h"
+#include "capture/merge.h"
 #include "capture/order.h"
 #include "capture/packet.h"
 #include "capture/rmi-names.h"
 #include "capture/source.h"
 #include "capture/stream.h"
+#include "capture/taps.h"
 #include "capture/tokens.h"
 #include "capture/trace.h"
 
@@ -31,10 +33,11 @@ typedef struct {
 	WpLookahead *lookahead; /* reads SOURCE */
 	WpFilter *filter;       /* or NULL */
 	WpCounters *counters;
-	WpCounters *told; /* of these, what the sink knows the time of */
-	WpCounters *part; /* what it is told next; NULL: nothing */
-	gint64 part_ns;   /* when that was counted */
-	WpPackets *packets;
+	WpCounters *told;                /* of these, what the sink knows the time of */
+	WpCounters *part;                /* what it is told next; NULL: nothing */
+	gint64 part_ns;                  /* when that was counted */
+	WpPackets *packets[WP_TAPS_MAX]; /* of each tap, as copies and fragments are its own */
+	WpMerge *merge;                  /* NULL: there is one tap */
 	WpOrder *order;
 	WpLoss *loss;
 	WpFlows *flows;
@@ -118,6 +121,24 @@ read_rmi_names(Run *run, const char *path, GError **error)
 	return wp_rmi_names_add_file(run->rmi_names, path, error);
 }
 
+/* --- several taps --- */
+
+static void
+set_taps(Run *run, gsize n_paths)
+{
+	const WpTaps *taps = run->options->taps;
+	guint n = taps ? wp_taps_count(taps) : 1;
+
+	for (guint i = 0; i < n; i++)
+		run->packets[i] = wp_packets_new(run->counters);
+	for (gsize i = 0; taps && i < n_paths; i++) {
+		guint tap = wp_taps_of_input(taps, i);
+		wp_source_set_tap(run->source, i, (guint8)tap, wp_taps_clock(taps, tap));
+	}
+	if (n > 1)
+		run->merge = wp_merge_new(taps, run->counters);
+}
+
 static gboolean
 run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptions *options,
 	 WpNodes *nodes, WpRecordSink *sink, GError **error)
@@ -141,8 +162,10 @@ run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptio
 	run->lookahead = wp_lookahead_new(run->source);
 	run->counters = wp_counters_new();
 	run->told = wp_counters_new();
-	run->packets = wp_packets_new(run->counters);
+	set_taps(run, n_paths);
 	run->order = wp_order_new(sink, run->counters);
+	if (run->merge)
+		wp_order_on_pass(run->order, wp_merge_set_both_ends, run->merge);
 	run->loss = wp_loss_new();
 	run->shared.nodes = nodes;
 	run->shared.counters = run->counters;
@@ -163,7 +186,9 @@ run_clear(Run *run)
 	g_free(run->shared.spoken);
 	wp_loss_free(run->loss);
 	wp_order_free(run->order);
-	wp_packets_free(run->packets);
+	for (guint i = 0; i < WP_TAPS_MAX; i++)
+		wp_packets_free(run->packets[i]);
+	wp_merge_free(run->merge);
 	wp_counters_free(run->counters);
 	wp_counters_free(run->told);
 	wp_counters_free(run->part);
@@ -262,7 +287,9 @@ take_frame(Run *run, const WpFrame *frame, GError **error)
 		return TRUE;
 	}
 	note_frame(run, frame);
-	if (wp_packets_decode(run->packets, frame, &segment) == WP_PACKET_SEGMENT) {
+	guint tap = run->merge ? frame->tap : 0;
+	if (wp_packets_decode(run->packets[tap], frame, &segment) == WP_PACKET_SEGMENT &&
+	    (!run->merge || wp_merge_take(run->merge, &segment))) {
 		if (!run->has_key) {
 			run->shared.token_key = key_from_segment(&segment);
 			run->has_key = TRUE;
@@ -291,11 +318,18 @@ typedef enum {
 	FAILED_OUTPUT
 } Ending;
 
+/* By tap, where there are several. */
+typedef struct {
+	WpPackets *packets[WP_TAPS_MAX];
+	guint n;
+} Learning;
+
 static void
 learn_frame(const WpFrame *frame, gpointer data)
 {
+	const Learning *learning = data;
 	WpSegment segment;
-	wp_packets_decode(data, frame, &segment);
+	wp_packets_decode(learning->packets[learning->n > 1 ? frame->tap : 0], frame, &segment);
 }
 
 /* Whether packets are delivered twice shows in some of the first, and concerns all. */
@@ -303,10 +337,15 @@ static void
 learn_of_copies(Run *run)
 {
 	g_autoptr(WpCounters) counters = wp_counters_new();
-	g_autoptr(WpPackets) packets = wp_packets_new(counters);
+	Learning learning = { .n = run->merge ? wp_taps_count(run->options->taps) : 1 };
 
-	wp_lookahead_peek(run->lookahead, learn_frame, packets);
-	wp_packets_expect(run->packets, packets);
+	for (guint i = 0; i < learning.n; i++)
+		learning.packets[i] = wp_packets_new(counters);
+	wp_lookahead_peek(run->lookahead, learn_frame, &learning);
+	for (guint i = 0; i < learning.n; i++) {
+		wp_packets_expect(run->packets[i], learning.packets[i]);
+		wp_packets_free(learning.packets[i]);
+	}
 }
 
 static Ending
@@ -406,10 +445,24 @@ finish(Run *run, GError **error)
 	wp_loss_count(run->loss,
 		      wp_counters_get(counters, WP_COUNT_PACKETS) -
 			      wp_counters_get(counters, WP_COUNT_PACKETS_FILTERED) -
-			      wp_counters_get(counters, WP_COUNT_PACKETS_DOUBLED),
+			      wp_counters_get(counters, WP_COUNT_PACKETS_DOUBLED) -
+			      wp_counters_get(counters, WP_COUNT_PACKETS_SHARED) -
+			      wp_counters_get(counters, WP_COUNT_PACKETS_UNCOVERED),
 		      run->counters);
 	return wp_order_flush(run->order, error) && push_facts(run, error) &&
 	       wp_sink_counters(run->sink, run->counters, error) && wp_sink_end(run->sink, error);
+}
+
+typedef struct {
+	WpRecordSink *sink;
+	GError **error;
+} Telling;
+
+static gboolean
+tell_sink(const char *key, const char *value, gpointer data)
+{
+	const Telling *telling = data;
+	return wp_sink_setting(telling->sink, key, value, telling->error);
 }
 
 /* What the capture was asked for: names of the inputs without their folders, so that results repeat. */
@@ -423,6 +476,9 @@ push_request(Run *run, const char *const *paths, gsize n_paths, GError **error)
 		if (!wp_sink_setting(run->sink, "input", name, error))
 			return FALSE;
 	}
+	Telling telling = { run->sink, error };
+	if (run->merge && !wp_taps_tell(run->options->taps, tell_sink, &telling))
+		return FALSE;
 	if (options->filter && !wp_sink_setting(run->sink, "filter", options->filter, error))
 		return FALSE;
 	if (options->decode_as &&

@@ -28,6 +28,9 @@
 	  "packets in tunnels in tunnels, too deep to read")                                       \
 	X(PACKETS_SNAPPED, "packets-snapped", LOSS, "packets cut by the snap length")              \
 	X(PACKETS_DOUBLED, "packets-doubled", NOTE, "packets seen twice and counted once")         \
+	X(PACKETS_SHARED, "packets-shared", INFO, "packets seen by more than one tap")             \
+	X(PACKETS_UNCOVERED, "packets-uncovered", NOTE,                                            \
+	  "packets left out, as not all taps were at work")                                        \
 	X(PACKETS_OUT_OF_TIME, "packets-out-of-time", NOTE, "packets earlier than one before")     \
 	X(INPUT_TRUNCATED, "input-truncated", LOSS, "inputs cut short")                            \
 	X(INPUT_STOPPED, "input-stopped", LOSS, "inputs not read to their end: interrupted")       \

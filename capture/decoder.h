@@ -57,6 +57,8 @@ typedef struct {
 	guint64 peer;   /* bytes of the other direction that this packet acknowledged; WP_NO_OFFSET
 			 * where unknown (UDP). For a call sent when nothing is outstanding this is where
 			 * its return will begin: what pairs calls and returns around holes. */
+	guint32 base;   /* TCP: sequence number of offset 0 */
+	guint32 seq;    /* inside TLS: of the packet's first byte; UDP: see wp_sightings_hash() */
 } WpStamp;
 
 /*

@@ -667,7 +667,8 @@ add_udp(WpFlows *flows, const WpSegment *segment)
 	WpStamp stamp = { .time_ns = segment->time_ns,
 			  .packet = segment->number,
 			  .offset = WP_NO_OFFSET,
-			  .peer = WP_NO_OFFSET };
+			  .peer = WP_NO_OFFSET,
+			  .seq = segment->seq };
 	flow->tcp.half[side].counts.segments++;
 	count_packet(flows, flow, side);
 	wp_stream_datagram(get_stream(flows, flow), direction_of(flow, side), segment->payload,

@@ -58,6 +58,8 @@ struct WpOrder {
 	guint64 n_numbered;
 	gint64 last_ns; /* begin of the last record passed on */
 	GError *error;  /* the first error of the sink; nothing is passed on after it */
+	WpOrderFunc on_pass;
+	gpointer pass_data;
 };
 
 WpOrder *
@@ -84,6 +86,13 @@ wp_order_free(WpOrder *order)
 	g_array_unref(order->calls);
 	g_clear_error(&order->error);
 	g_free(order);
+}
+
+void
+wp_order_on_pass(WpOrder *order, WpOrderFunc func, gpointer data)
+{
+	order->on_pass = func;
+	order->pass_data = data;
 }
 
 static guint32
@@ -309,6 +318,8 @@ pass_on_first(WpOrder *order)
 		wp_counters_add(order->counters, WP_COUNT_RECORDS_LATE, 1);
 	else
 		order->last_ns = key.begin_ns;
+	if (order->on_pass)
+		order->on_pass(&item->record, order->pass_data);
 	if (!order->error)
 		wp_sink_record(order->sink, &item->record, item->tokens, &order->error);
 	item->call = order->free_item;

@@ -41,6 +41,10 @@ void wp_order_forget(WpOrder *order, WpCallRef call);
 /* Takes a one-way message; it is numbered like a call. */
 void wp_order_message(WpOrder *order, const WpRecord *record, const guint32 *tokens);
 
+/* FUNC sees each record before it is passed on, and may change it. */
+typedef void (*WpOrderFunc)(WpRecord *record, gpointer data);
+void wp_order_on_pass(WpOrder *order, WpOrderFunc func, gpointer data);
+
 /* Packet time has come to NOW_NS: passes on what is due. Cheap; call it for every packet. */
 gboolean wp_order_advance(WpOrder *order, gint64 now_ns, GError **error);
 

@@ -63,7 +63,8 @@ stamp_of(const WpReassembly *flow, guint side, const Piece *piece)
 	WpStamp stamp = { .time_ns = piece->time_ns,
 			  .packet = piece->packet,
 			  .offset = piece->offset - half->origin,
-			  .peer = WP_NO_OFFSET };
+			  .peer = WP_NO_OFFSET,
+			  .base = (guint32)half->origin };
 	if (piece->ack && other->is_known) {
 		guint64 ack = other->has_fin ? MIN(piece->ack, other->fin) : piece->ack;
 		if (ack >= other->origin)
@@ -349,9 +350,8 @@ force(WpReassemblyEnv *env, WpReassembly *flow)
 }
 
 /*
- * The first bytes seen so far are the first: the origin of both directions is settled. What was
- * acknowledged before, up to the first byte seen, may have passed before the capture began: it counts
- * in the offsets, but as no gap.
+ * The first bytes seen are the first: the origin of both directions is settled. What was acknowledged
+ * before them may have passed before the capture began: it counts in the offsets, but as no gap.
  */
 static void
 settle(WpReassemblyEnv *env, WpReassembly *flow)

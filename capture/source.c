@@ -21,7 +21,8 @@ typedef struct {
 	const WpSourceFormat *format;
 	gpointer state;
 	WpInput *input;
-	WpFrame frame; /* the next one */
+	WpFrame frame;        /* the next one */
+	const WpClock *clock; /* NULL = right */
 } Input;
 
 struct WpSource {
@@ -173,6 +174,8 @@ advance(WpSource *source, Input *input)
 	WpSourceResult result = input->format->next(input->state, &input->frame, &error);
 
 	input->frame.tap = tap;
+	if (input->clock && result == WP_SOURCE_FRAME)
+		input->frame.time_ns = wp_clock_correct(input->clock, input->frame.time_ns);
 	input->frame.time_ns =
 		CLAMP(input->frame.time_ns, WP_SOURCE_EARLIEST_NS, WP_SOURCE_LATEST_NS);
 	if (result == WP_SOURCE_CUT)
@@ -242,6 +245,14 @@ wp_source_next(WpSource *source, WpFrame *out_frame, GError **error)
 		return WP_SOURCE_ERROR;
 	}
 	return source->n_cut > 0 ? WP_SOURCE_CUT : WP_SOURCE_END;
+}
+
+void
+wp_source_set_tap(WpSource *source, gsize i, guint8 tap, const WpClock *clock)
+{
+	g_return_if_fail(!source->is_started && i < source->n_inputs);
+	source->inputs[i].frame.tap = tap;
+	source->inputs[i].clock = clock->n ? clock : NULL;
 }
 
 void

@@ -7,6 +7,7 @@
 
 #include <glib.h>
 
+#include "capture/clock.h"
 #include "capture/counters.h"
 #include "capture/input.h"
 #include "capture/sink.h"
@@ -27,7 +28,7 @@ typedef struct {
 	guint32 link_type; /* LINKTYPE_... of pcap files */
 	guint64 number;    /* in its input, from 1 */
 	guint32 interface; /* of a pcapng section, by number; else 0 */
-	guint8 tap;        /* number of the input */
+	guint8 tap;        /* number of the input, or of its tap */
 } WpFrame;
 
 typedef enum {
@@ -74,6 +75,12 @@ WpSourceResult wp_source_next(WpSource *source, WpFrame *out_frame, GError **err
 /* Who is told of secrets and of names of addresses; before the first wp_source_next(). NULL: nobody. */
 void wp_source_on_secrets(WpSource *source, WpSourceSecretsFunc func, gpointer data);
 void wp_source_on_names(WpSource *source, WpSourceNameFunc func, gpointer data);
+
+/*
+ * Input I (in the order of opening) is of TAP, and CLOCK, borrowed, is that tap's: times of its frames are by the
+ * reference of that clock. Before the first wp_source_next().
+ */
+void wp_source_set_tap(WpSource *source, gsize i, guint8 tap, const WpClock *clock);
 
 /* How many inputs were cut. */
 guint wp_source_n_cut(const WpSource *source);

@@ -69,6 +69,8 @@ static WpStamp
 map_stamp(WpInner *inner, WpDirection from, const WpStamp *stamp)
 {
 	WpStamp mapped = *stamp;
+	if (inner->stream->info.depth == 1)
+		mapped.seq = stamp->base + (guint32)stamp->offset;
 	mapped.peer = map(&inner->sides[!from], stamp->peer);
 	mapped.offset = map(&inner->sides[from], stamp->offset);
 	return mapped;

@@ -50,6 +50,15 @@ wp_stream_count(WpStream *stream, WpDirection from, WpCounter counter, guint64 n
 
 /* --- messages to records --- */
 
+/* The sequence number of the byte at STAMP; inside TLS that of its packet's first. */
+static guint32
+seq_of(const WpStream *stream, const WpStamp *stamp)
+{
+	gboolean is_exact =
+		!stream->info.is_udp && !stream->info.depth && stamp->offset != WP_NO_OFFSET;
+	return is_exact ? stamp->base + (guint32)stamp->offset : stamp->seq;
+}
+
 static WpRecord
 make_record(WpStream *stream, WpDirection from, const WpMessage *message, WpKind kind)
 {
@@ -69,6 +78,8 @@ make_record(WpStream *stream, WpDirection from, const WpMessage *message, WpKind
 		.status = message->status,
 		.marks = message->marks,
 		.tap = stream->info.tap,
+		.first_seq = seq_of(stream, &message->begin),
+		.last_seq = seq_of(stream, &message->end),
 		.n_tokens = message->n_tokens,
 	};
 }
@@ -474,7 +485,8 @@ wp_decode_open(WpDecodeContext *context, WpMessage *message, WpDirection from)
 	message->begin = message->end = (WpStamp){ .time_ns = context->stream->now_ns,
 						   .packet = context->stream->now_packet,
 						   .offset = WP_NO_OFFSET,
-						   .peer = WP_NO_OFFSET };
+						   .peer = WP_NO_OFFSET,
+						   .seq = context->stream->now.seq };
 	message->bytes = 0;
 	message->is_open = TRUE;
 	message->from = (guint8)from;

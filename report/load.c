@@ -12,6 +12,7 @@
 #include "capture/decoder.h"
 #include "capture/input.h"
 #include "capture/source.h"
+#include "capture/taps.h"
 #include "capture/trace-io.h"
 #include "report/error.h"
 #include "report/interrupt.h"
@@ -22,6 +23,7 @@
 
 typedef struct {
 	char *path;
+	char *label; /* of its operand, or NULL */
 	gboolean is_capture;
 } Input;
 
@@ -29,6 +31,8 @@ typedef struct {
 	const WpInvocation *invocation;
 	const WpLoadOptions *options;
 	GArray *inputs;          /* Input */
+	char *label;             /* of the operand at hand, or NULL */
+	WpTaps *taps;            /* where there are several captures, or NULL */
 	WpInput *standard_input; /* opened for sniffing and then read on; NULL = not used */
 	gint64 from_ns;
 	gint64 to_ns;
@@ -90,6 +94,21 @@ static const WpOption reading_table[] = {
 	  AT(keylog),
 	  .argument = "FILE",
 	  .help = "secrets with which TLS is read, as SSLKEYLOGFILE has them" },
+	{ .name = "clock",
+	  .kind = WP_OPT_WORDS,
+	  AT(clocks),
+	  .argument = "TAP[=OFFSET[,PPM]]",
+	  .help = "of several taps: the one whose clock all times are by; or how\nfast its clock "
+		  "is "
+		  "and how much it gains; repeatable" },
+	{ .name = "min-taps",
+	  .kind = WP_OPT_INT,
+	  AT(min_taps),
+	  .argument = "N",
+	  .minimum = 1,
+	  .maximum = 32,
+	  .help = "of several taps: use the time in which N of them were at\nwork; by default "
+		  "all" },
 	{ .name = "rmi-interfaces",
 	  .kind = WP_OPT_TEXT,
 	  AT(rmi_interfaces),
@@ -161,6 +180,7 @@ static void
 clear_input(gpointer data)
 {
 	g_free(((Input *)data)->path);
+	g_free(((Input *)data)->label);
 }
 
 static void
@@ -176,6 +196,8 @@ static void
 load_clear(Load *load)
 {
 	g_array_unref(load->inputs);
+	g_free(load->label);
+	wp_taps_free(load->taps);
 	wp_input_free(load->standard_input);
 	wp_progress_clear(load->invocation->progress);
 }
@@ -216,7 +238,7 @@ sniff(Load *load, const char *path, GError **error)
 static void
 add_input(Load *load, const char *path, gboolean is_capture)
 {
-	Input input = { g_strdup(path), is_capture };
+	Input input = { g_strdup(path), g_strdup(load->label), is_capture };
 	g_array_append_val(load->inputs, input);
 }
 
@@ -372,7 +394,10 @@ expand(Load *load, GError **error)
 	if (wp_load_is_mail(load->options))
 		return TRUE;
 	for (guint i = 0; i < load->invocation->n_operands; i++) {
-		const char *path = path_of(load->invocation->operands[i]);
+		const char *operand = load->invocation->operands[i], *path = path_of(operand);
+		g_free(load->label);
+		load->label =
+			path > operand ? g_strndup(operand, (gsize)(path - operand - 1)) : NULL;
 		if (!(g_file_test(path, G_FILE_TEST_IS_DIR) ? add_directory(load, path, error)
 							    : add_file(load, path, error)))
 			return FALSE;
@@ -491,19 +516,61 @@ resolve_times(Load *load, GError **error)
 }
 
 static gboolean
+fail_without_taps(const Load *load, GError **error)
+{
+	if (load->options->clocks.n == 0 && !load->options->min_taps)
+		return TRUE;
+	g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+		    "--clock and --min-taps are for captures of several taps, each in files of its "
+		    "own");
+	return FALSE;
+}
+
+/* What the captures are to each other; of standard input nobody can know before it is read. */
+static gboolean
+survey(Load *load, const GPtrArray *paths, const GPtrArray *labels, GError **error)
+{
+	WpTapsOptions options = {
+		.paths = (const char *const *)paths->pdata,
+		.labels = (const char *const *)labels->pdata,
+		.n_paths = paths->len,
+		.clocks = load->options->clocks.words,
+		.min_taps = (guint)load->options->min_taps,
+		.progress = on_progress,
+		.progress_data = load,
+	};
+	gboolean is_stopped = FALSE;
+
+	if (paths->len < 2)
+		return fail_without_taps(load, error);
+	for (guint i = 0; i < paths->len; i++)
+		if (strcmp(paths->pdata[i], "-") == 0) {
+			wp_warn(load->invocation, "clocks are not compared where standard input is "
+						  "one of several captures");
+			return fail_without_taps(load, error);
+		}
+	load->taps = wp_taps_survey(&options, &is_stopped, error);
+	return load->taps || is_stopped;
+}
+
+static gboolean
 read_captures(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 {
-	g_autoptr(GPtrArray) paths = g_ptr_array_new();
+	g_autoptr(GPtrArray) paths = g_ptr_array_new(), labels = g_ptr_array_new();
 	WpCaptureOptions options;
 
 	for (guint i = 0; i < load->inputs->len; i++) {
 		const Input *input = &g_array_index(load->inputs, Input, i);
-		if (input->is_capture)
-			g_ptr_array_add(paths, input->path);
+		if (!input->is_capture)
+			continue;
+		g_ptr_array_add(paths, input->path);
+		g_ptr_array_add(labels, input->label);
 	}
 	if (paths->len == 0)
-		return TRUE;
+		return fail_without_taps(load, error);
 	load->unit = "packets";
+	if (!survey(load, paths, labels, error))
+		return FALSE;
 	wp_capture_options_init(&options);
 	options.filter = load->options->filter;
 	options.from_ns = load->from_ns;
@@ -513,6 +580,7 @@ read_captures(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 	options.keylog = load->options->keylog;
 	options.rmi_interfaces = load->options->rmi_interfaces;
 	options.max_flows = (guint32)load->options->max_flows;
+	options.taps = load->taps;
 	options.progress = on_progress;
 	options.progress_data = load;
 	options.standard_input = &load->standard_input;

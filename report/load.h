@@ -4,7 +4,8 @@
  *
  * INPUT is a pcap or pcapng file, a trace, each also compressed; a directory (the captures and traces
  * in it, by name); "-" for standard input; each also as "label=path". What it is, its content tells.
- * All captures are merged in time order; traces are read after them.
+ * All captures are merged in time order, those of several taps on one clock (capture/taps.h); a label names
+ * the tap that its files come from. Traces are read after them.
  */
 #ifndef WP_REPORT_LOAD_H
 #define WP_REPORT_LOAD_H
@@ -27,6 +28,8 @@ typedef struct {
 	const char *token_key;
 	gint64 max_flows;   /* 0 = default */
 	const char *inside; /* domains, with commas between them */
+	WpWords clocks;     /* "TAP[=OFFSET[,PPM]]" */
+	gint64 min_taps;    /* 0 = all */
 	gboolean is_strict;
 	WpMailTruthFunc mail_truth; /* not an option: set by the command that wants it, or NULL */
 	gpointer mail_truth_data;

@@ -168,6 +168,18 @@ store_texts(const WpOption *option, const char *value, gpointer target)
 }
 
 static const char *
+store_word(const WpOption *option, const char *value, gpointer target)
+{
+	WpWords *words = target;
+
+	(void)option;
+	if (words->n == WP_WORDS_MAX)
+		return "given at most 32 times";
+	words->words[words->n++] = value;
+	return *value ? NULL : "something";
+}
+
+static const char *
 store_choice(const WpOption *option, const char *value, gpointer target)
 {
 	for (int i = 0; option->choices[i]; i++)
@@ -184,12 +196,12 @@ typedef struct {
 } Kind;
 
 static const Kind kinds[WP_OPT_N_KINDS] = {
-	[WP_OPT_FLAG] = { FALSE, store_flag },  [WP_OPT_COUNT] = { FALSE, store_count },
-	[WP_OPT_INT] = { TRUE, store_int },     [WP_OPT_DOUBLE] = { TRUE, store_double },
-	[WP_OPT_SHARE] = { TRUE, store_share }, [WP_OPT_DURATION] = { TRUE, store_duration },
-	[WP_OPT_TIME] = { TRUE, store_time },   [WP_OPT_TEXT] = { TRUE, store_text },
-	[WP_OPT_TEXTS] = { TRUE, store_texts }, [WP_OPT_CHOICE] = { TRUE, store_choice },
-	[WP_OPT_ACTION] = { FALSE, NULL },
+	[WP_OPT_FLAG] = { FALSE, store_flag },    [WP_OPT_COUNT] = { FALSE, store_count },
+	[WP_OPT_INT] = { TRUE, store_int },       [WP_OPT_DOUBLE] = { TRUE, store_double },
+	[WP_OPT_SHARE] = { TRUE, store_share },   [WP_OPT_DURATION] = { TRUE, store_duration },
+	[WP_OPT_TIME] = { TRUE, store_time },     [WP_OPT_TEXT] = { TRUE, store_text },
+	[WP_OPT_TEXTS] = { TRUE, store_texts },   [WP_OPT_WORDS] = { TRUE, store_word },
+	[WP_OPT_CHOICE] = { TRUE, store_choice }, [WP_OPT_ACTION] = { FALSE, NULL },
 };
 
 static gboolean usage_error(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -30,10 +30,18 @@ typedef enum {
 	WP_OPT_TIME,     /* WpTimeOption */
 	WP_OPT_TEXT,     /* const char *, borrowed from argv */
 	WP_OPT_TEXTS,    /* GPtrArray * of const char *, made by the owner of the target */
+	WP_OPT_WORDS,    /* WpWords: of an option that may be repeated */
 	WP_OPT_CHOICE,   /* int: index into choices */
 	WP_OPT_ACTION,   /* prints something and ends the program: action */
 	WP_OPT_N_KINDS
 } WpOptKind;
+
+/* Texts, borrowed from argv; NULL-ended. */
+#define WP_WORDS_MAX 32
+typedef struct {
+	const char *words[WP_WORDS_MAX + 1];
+	guint n;
+} WpWords;
 
 /* A point in time: since the epoch, or after the first packet. */
 typedef struct {

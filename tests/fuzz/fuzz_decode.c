@@ -51,7 +51,7 @@ typedef struct {
 static void
 push_bytes(Run *run, WpDirection from, const uint8_t *data, size_t length)
 {
-	WpStamp stamp = { run->now_ns, run->packet, 0, run->sent[!from] };
+	WpStamp stamp = { .time_ns = run->now_ns, .packet = run->packet, .peer = run->sent[!from] };
 	size_t piece = run->byte_by_byte ? 1 : MAX(length, 1);
 
 	for (size_t at = 0; at < length; at += piece)
@@ -66,7 +66,7 @@ static void
 push_step(Run *run, uint8_t what, const uint8_t *data, size_t length)
 {
 	WpDirection from = what & 1;
-	WpStamp stamp = { run->now_ns, run->packet, 0, run->sent[!from] };
+	WpStamp stamp = { .time_ns = run->now_ns, .packet = run->packet, .peer = run->sent[!from] };
 
 	run->now_ns += 1000;
 	run->packet++;

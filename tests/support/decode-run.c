@@ -134,7 +134,9 @@ static void
 push_bytes(Run *run, const WpRunOptions *options, WpDirection from, const WpStep *step, gsize first,
 	   gsize piece)
 {
-	WpStamp stamp = { run->now_ns - run->early_ns, run->packet, 0, peer_of(run, from) };
+	WpStamp stamp = { .time_ns = run->now_ns - run->early_ns,
+			  .packet = run->packet,
+			  .peer = peer_of(run, from) };
 	for (gsize at = 0; at < step->length;) {
 		gsize n = MIN(at == 0 && first ? first : piece, step->length - at);
 		/* An exact copy, so that a read past its end is seen by the sanitizers. */
@@ -159,7 +161,9 @@ push_step(Run *run, const WpRunOptions *options, const WpStep *step, gsize first
 	gboolean is_cut = strchr("xy", step->what) != NULL;
 	run->now_ns += is_cut ? 0 : STEP_NS;
 	run->packet += !is_cut;
-	WpStamp stamp = { run->now_ns, run->packet, 0, peer_of(run, from) };
+	WpStamp stamp = { .time_ns = run->now_ns,
+			  .packet = run->packet,
+			  .peer = peer_of(run, from) };
 	switch (step->what) {
 	case 'C':
 	case 'S':
