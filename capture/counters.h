@@ -89,6 +89,8 @@
 	X(MESSAGES_TOO_LONG, "messages-too-long", LOSS, "messages with a head over the limit")     \
 	X(ADDRESSES_FOLDED, "addresses-folded", NOTE, "flows of addresses too many to tell apart") \
 	X(LABELS_FOLDED, "labels-folded", NOTE, "labels folded because there were too many")       \
+	X(KINDS_JOINED, "kinds-joined", NOTE,                                                      \
+	  "kinds of calls, or delays of them, too rare to be told apart")                          \
 	X(LABELS_JOINED, "labels-joined", INFO, "labels joined into templates")                    \
 	X(RECORDS_LATE, "records-late", NOTE, "records written after later ones")                  \
 	X(MAILS, "mails", INFO, "mails read")                                                      \

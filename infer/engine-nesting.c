@@ -55,6 +55,7 @@ typedef struct {
 	WpLinks *links;
 	WpNestOptions options;
 	WpMissing *missing;
+	guint32 *joined;  /* by host: kinds that were not told apart */
 	gboolean *solved; /* by host; not all of them only where it was stopped */
 } Engine;
 
@@ -244,6 +245,7 @@ solve_host(Engine *engine, guint32 host)
 		return;
 	g_autofree WpNestBelief *beliefs = g_new(WpNestBelief, MAX(problem->n_bundles, 1));
 	wp_nest_search(problem, beliefs);
+	engine->joined[host] = problem->n_joined;
 	for (guint32 b = 0; b < problem->n_bundles; b++)
 		link_bundle(engine, problem, b, &beliefs[b]);
 	wp_nest_problem_free(problem);
@@ -295,6 +297,7 @@ solve_hosts(Engine *engine, guint n_threads)
 		order[host] = host;
 	g_qsort_with_data(order, (gint)engine->n_hosts, sizeof order[0], compare_sizes, engine);
 	engine->solved = g_new0(gboolean, MAX(engine->n_hosts, 1));
+	engine->joined = g_new0(guint32, MAX(engine->n_hosts, 1));
 	if (engine->n_spans < ENOUGH_FOR_THREADS)
 		n_threads = 1;
 	wp_parallel_run(engine->n_hosts, n_threads, solve_item, &hosts);
@@ -410,6 +413,9 @@ run_reference(const WpResolved *resolved, const void *given, const WpReference *
 		wp_links_mend(engine.links, resolved, stop);
 	g_array_unref(engine.marks);
 	wp_missing_free(engine.missing);
+	for (guint32 host = 0; host < engine.n_hosts; host++)
+		engine.links->n_joined += engine.joined[host];
+	g_free(engine.joined);
 	g_free(engine.solved);
 	g_free(engine.incoming.first);
 	g_free(engine.incoming.spans);

@@ -54,7 +54,8 @@ typedef struct {
 	WpLink *links;
 	guint32 n;
 	gboolean has_odds; /* probabilities can be counted on: 90 % means 9 of 10 are right */
-	float *path_odds;  /* by span: of a root, how sure its path is; else -1; NULL = not known */
+	guint64 n_joined; /* kinds of calls and delays that were not told apart, for want of room */
+	float *path_odds; /* by span: of a root, how sure its path is; else -1; NULL = not known */
 } WpLinks;
 
 /* (transfer full) N links without parent, probability -1. */

@@ -9,6 +9,9 @@
 /* Candidates kept a bundle: the last to begin. Bounds work at absurd loads. */
 #define MAX_CANDIDATES 512
 
+/* Parents that have ended are dropped when there are so many, and as many as others. */
+#define MIN_ENDED 16
+
 /* How a child lies to a parent that ends at UNTIL_NS. */
 static inline WpNestMode
 mode_of(gint64 until_ns, gint64 begin_ns, gint64 end_ns, gint64 skew_ns)
@@ -45,39 +48,56 @@ typedef struct {
 /* One pass over time. */
 typedef struct {
 	const WpNestProblem *problem;
-	gint64 kept_ns; /* parents stay active so long after their end */
-	Active *active; /* by begin */
-	guint32 n_active;
-	guint32 next; /* parent */
+	gint64 kept_ns;   /* parents stay active so long after their end */
+	Active *active;   /* by begin */
+	guint32 n_active; /* some of which ended too long ago */
+	guint32 n_kept;   /* when these were last dropped */
+	guint32 next;     /* parent */
 } Sweep;
 
 static Sweep
 begin_sweep(const WpNestProblem *problem, gint64 kept_ns)
 {
 	Active *active = g_new(Active, (gsize)problem->n_parents + 1);
-	return (Sweep){ problem, MAX(kept_ns, problem->options->skew_ns), active, 0, 0 };
+	return (Sweep){ problem, MAX(kept_ns, problem->options->skew_ns), active, 0, 0, 0 };
 }
 
-/* Goes on to BEGIN_NS: drops parents that ended too long ago, adds those that have begun. */
+static inline gboolean
+is_active(const Sweep *sweep, const Active *parent, gint64 begin_ns)
+{
+	return parent->end_ns + sweep->kept_ns >= begin_ns;
+}
+
+/* Drops parents that ended too long ago. */
+static void
+drop_ended(Sweep *sweep, gint64 begin_ns)
+{
+	guint32 kept = 0;
+
+	for (guint32 i = 0; i < sweep->n_active; i++)
+		if (is_active(sweep, &sweep->active[i], begin_ns))
+			sweep->active[kept++] = sweep->active[i];
+	sweep->n_active = sweep->n_kept = kept;
+}
+
+/* Goes on to BEGIN_NS: adds parents that have begun. Those that ended are dropped when they are many. */
 static void
 go_to(Sweep *sweep, gint64 begin_ns)
 {
 	const WpNestProblem *problem = sweep->problem;
-	gint64 skew_ns = problem->options->skew_ns, kept_ns = sweep->kept_ns;
-	guint32 kept = 0;
+	gint64 skew_ns = problem->options->skew_ns;
 
-	for (guint32 i = 0; i < sweep->n_active; i++)
-		if (sweep->active[i].end_ns + kept_ns >= begin_ns)
-			sweep->active[kept++] = sweep->active[i];
+	if (sweep->n_active >= 2 * sweep->n_kept + MIN_ENDED)
+		drop_ended(sweep, begin_ns);
 	for (; sweep->next < problem->n_parents; sweep->next++) {
 		const WpNestParent *parent = &problem->parents[sweep->next];
 		if (parent->begin_ns > begin_ns + skew_ns)
 			break;
-		if (parent->end_ns + kept_ns >= begin_ns)
-			sweep->active[kept++] = (Active){ parent->begin_ns, parent->end_ns,
-							  sweep->next, parent->span };
+		if (parent->end_ns + sweep->kept_ns >= begin_ns)
+			sweep->active[sweep->n_active++] =
+				(Active){ parent->begin_ns, parent->end_ns, sweep->next,
+					  parent->span };
 	}
-	sweep->n_active = kept;
 }
 
 /* FALSE: no parent of BUNDLE, which lies to it in MODE. */
@@ -108,7 +128,8 @@ meet_parents(PairSweep *self, guint32 number, gint64 shift_ns)
 		const Active *parent = &self->sweep.active[i];
 		WpNestMode mode =
 			mode_of(parent->end_ns, begin_ns, end_ns, problem->options->skew_ns);
-		if (may_cause(problem, parent, bundle, mode))
+		if (is_active(&self->sweep, parent, begin_ns) &&
+		    may_cause(problem, parent, bundle, mode))
 			self->func(number, parent->number, begin_ns - parent->begin_ns,
 				   parent->end_ns - end_ns, mode, self->data);
 	}
@@ -147,24 +168,24 @@ list_candidates(Sweep *sweep, WpNestBundle *bundle, GArray *found)
 {
 	const WpNestProblem *problem = sweep->problem;
 	gint64 skew_ns = problem->options->skew_ns;
-	guint32 first = found->len, n = 0;
+	guint32 first = found->len;
 
 	go_to(sweep, bundle->begin_ns);
-	g_array_set_size(found, first + sweep->n_active);
+	guint32 room = MIN(sweep->n_active, MAX_CANDIDATES), at = room;
+	g_array_set_size(found, first + room);
 	WpNestCandidate *candidates = &g_array_index(found, WpNestCandidate, first);
-	for (guint32 i = 0; i < sweep->n_active; i++) {
+	/* From the last, so that no more are looked at than are kept. */
+	for (guint32 i = sweep->n_active; i-- > 0 && at > 0;) {
 		const Active *parent = &sweep->active[i];
 		WpNestMode mode =
 			mode_of(parent->end_ns, bundle->begin_ns, bundle->end_ns, skew_ns);
-		if (may_cause(problem, parent, bundle, mode))
-			candidates[n++] =
+		if (is_active(sweep, parent, bundle->begin_ns) &&
+		    may_cause(problem, parent, bundle, mode))
+			candidates[--at] =
 				(WpNestCandidate){ .parent = parent->number, .mode = (guint8)mode };
 	}
-	if (n > MAX_CANDIDATES) {
-		memmove(candidates, candidates + n - MAX_CANDIDATES,
-			MAX_CANDIDATES * sizeof candidates[0]);
-		n = MAX_CANDIDATES;
-	}
+	guint32 n = room - at;
+	memmove(candidates, candidates + at, n * sizeof candidates[0]);
 	bundle->first_candidate = first;
 	bundle->n_candidates = n;
 	g_array_set_size(found, first + n);

@@ -3,6 +3,8 @@
  * children what it sends. Calls of one connection are bundled where connections are opened for one
  * request: then all of it has one parent.
  */
+#include <stdlib.h>
+
 #include "infer/evidence-kind.h"
 #include "infer/links.h"
 #include "infer/map.h"
@@ -386,6 +388,43 @@ fill_bundles(const Builder *builder)
 	}
 }
 
+/* A kind of bundles, and how many there are. */
+typedef struct {
+	guint32 kind;
+	guint32 n;
+} KindSize;
+
+static int
+compare_kind_sizes(gconstpointer a, gconstpointer b)
+{
+	const KindSize *x = a, *y = b;
+	if (x->n != y->n)
+		return x->n > y->n ? -1 : 1;
+	return x->kind < y->kind ? -1 : x->kind > y->kind;
+}
+
+/* Of more kinds than there is room for, the rarest become one: some 100 kB are kept of each. */
+static void
+join_rare_kinds(WpNestProblem *problem)
+{
+	g_autofree KindSize *sizes = g_new0(KindSize, MAX(problem->n_kinds, 1));
+	g_autofree guint32 *numbers = g_new(guint32, MAX(problem->n_kinds, 1));
+
+	if (problem->n_kinds <= WP_NEST_MAX_KINDS)
+		return;
+	for (guint32 k = 0; k < problem->n_kinds; k++)
+		sizes[k].kind = k;
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		sizes[problem->bundles[b].kind].n++;
+	qsort(sizes, problem->n_kinds, sizeof sizes[0], compare_kind_sizes);
+	for (guint32 i = 0; i < problem->n_kinds; i++)
+		numbers[sizes[i].kind] = MIN(i, WP_NEST_MAX_KINDS - 1);
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		problem->bundles[b].kind = numbers[problem->bundles[b].kind];
+	problem->n_joined = problem->n_kinds - (WP_NEST_MAX_KINDS - 1);
+	problem->n_kinds = WP_NEST_MAX_KINDS;
+}
+
 /* Numbers the sequences of types. */
 static void
 number_bundle_kinds(WpNestProblem *problem)
@@ -404,6 +443,7 @@ number_bundle_kinds(WpNestProblem *problem)
 		bundle->kind = wp_map_number(kinds, sequence);
 	}
 	problem->n_kinds = wp_map_count(kinds);
+	join_rare_kinds(problem);
 }
 
 /* --- children --- */

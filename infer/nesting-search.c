@@ -452,6 +452,7 @@ wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs)
 	believe(&search, out_beliefs);
 	g_free(search.weights);
 	wp_nest_fifo_free(search.fifo);
+	problem->n_joined += wp_timelines_n_without(search.timelines);
 	wp_timelines_free(search.timelines);
 	g_free(search.ambiguous);
 	g_free(search.changed);

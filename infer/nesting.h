@@ -18,6 +18,7 @@
  *   nesting-soft.c      ... refined by spreading children over their candidates
  *   evidence*.c         what speaks for a parent beside time
  *   timeline.c          how likely a parent with given children is: plans and delays, learned
+ *   timeline-once.c     of what each parent makes just one
  *   nesting-fifo.c      whether the host works in order, and what that forbids
  *   nesting-moves.c     what could be changed, and what that would gain
  *   nesting-unseen.c    parents of which the capture shows one end, or none
@@ -37,6 +38,9 @@
 
 #define WP_NO_PARENT G_MAXUINT32
 #define WP_NO_PAIR   G_MAXUINT32
+
+/* Kinds of bundles of one host that are told apart: the most frequent. */
+#define WP_NEST_MAX_KINDS 512
 
 /* How a child lies to a parent. */
 typedef enum {
@@ -86,7 +90,7 @@ typedef struct {
 	gint64 end_ns; /* of the last to end */
 	guint32 first; /* into bundle_children */
 	guint32 n;
-	guint32 kind; /* bundles of one kind may be swapped: same types in the same order */
+	guint32 kind; /* bundles of one kind may be swapped: same types in the same order, but for rare ones */
 	guint32 first_candidate;
 	guint32 n_candidates;
 	guint32 n_possible; /* candidates before the hopeless ones were dropped */
@@ -137,6 +141,7 @@ typedef struct {
 	guint32 n_classes;
 	guint32 n_types;
 	guint32 n_kinds;
+	guint32 n_joined; /* kinds, and points of plans, for which there was no room of their own */
 	gboolean calls_itself; /* a call may be parent and child */
 	gint64 after_ns;       /* the window of WP_NEST_AFTER */
 	double grain_ns;       /* delays below it are all alike: clock tick, scheduling */

@@ -5,20 +5,18 @@
 
 #include "infer/density.h"
 #include "infer/map.h"
+#include "infer/timeline-once.h"
 
-#define PLAN_BACKOFF   0.1  /* weight of the last event alone against the calls so far */
-#define EVENT_BACKOFF  0.02 /* weight of an event never seen after this one */
-#define N_EVENTS       8    /* that may follow one, for those never seen */
-#define POOL_WEIGHT    3.0  /* gaps, of the histogram over all last events */
-#define ONCE_NATS      4.0  /* cost of a missing or a second call that each request makes once */
-#define ONCE_SHARE     0.5  /* of the parents, or more, make just one: the rest are mistakes */
-#define ONCE_TOLERANCE 0.002
-#define FEW_TYPES      4         /* are counted one after the other */
-#define MAX_DENSE      (1 << 22) /* cells of the dense table of slots */
-#define NO_NODE        G_MAXUINT32
-#define TIME_UNKNOWN   G_MININT64 /* of an event that was not seen: any is as likely */
-#define LONG           16         /* children, from which on only what differs is scored again */
-#define MAX_KEPT_OPEN  4          /* calls open at a point that is kept */
+#define PLAN_BACKOFF  0.1       /* weight of the last event alone against the calls so far */
+#define EVENT_BACKOFF 0.02      /* weight of an event never seen after this one */
+#define N_EVENTS      8         /* that may follow one, for those never seen */
+#define POOL_WEIGHT   3.0       /* gaps, of the histogram over all last events */
+#define MAX_DENSE     (1 << 22) /* cells of the dense table of slots */
+#define MAX_DENSITIES 8192 /* 14 kB each: of more gaps only the pools are learned, or one for all */
+#define NO_NODE       G_MAXUINT32
+#define TIME_UNKNOWN  G_MININT64 /* of an event that was not seen: any is as likely */
+#define LONG          16         /* children, from which on only what differs is scored again */
+#define MAX_KEPT_OPEN 4          /* calls open at a point that is kept */
 
 /*
  * Events as numbers. Last events x: BEGIN, END, call of type t, return of type t. Next events y: END,
@@ -38,9 +36,9 @@ enum {
 typedef struct {
 	gint32 n;
 	guint32 total;       /* cell: (class, x) */
-	guint32 pool;        /* slot of the pool; own number where it is the pool */
+	guint32 pool;        /* slot of the pool; own number where there is no larger one */
 	double backoff;      /* probability of the event after this last one */
-	WpDensity *density;  /* NULL: STOP, which takes no time */
+	WpDensity *density;  /* NULL: STOP, which takes no time; or no room: that of the pool */
 	float *logs;         /* log of the density of log-gaps, by bin */
 	guint32 own_version; /* of the densities, when LOGS were made */
 	guint32 pool_version;
@@ -99,21 +97,19 @@ struct WpTimelines {
 	guint32 n_y;
 	gint32 *dense; /* slot + 1 by (class, x, y); NULL = too many, then MAP */
 	WpMap *map;
-	GArray *slots;    /* Slot */
-	gint32 *totals;   /* of events, by (class, x) */
-	GArray *plans;    /* PlanNode; the first are the classes */
-	Counted *counted; /* by parent */
-	guint32 first;    /* these are counted: from FIRST to END */
+	GArray *slots; /* Slot */
+	guint32 n_densities;
+	guint32 n_without; /* slots for which there was no room */
+	guint32 common;    /* slot, pool of pools for which there was none; 0: none yet */
+	gint32 *totals;    /* of events, by (class, x) */
+	GArray *plans;     /* PlanNode; the first are the classes */
+	Counted *counted;  /* by parent */
+	guint32 first;     /* these are counted: from FIRST to END */
 	guint32 end;
 	guint32 version; /* how often something new was learned */
 	double flat;     /* log density of a gap never learned */
-	guint32 *once;   /* types of which there are as many calls as parents */
-	guint32 n_once;
-	gint32 *n_exact;   /* of these: counted parents with just one */
-	double *once_nats; /* of these: cost of a missing or another one */
-	gint32 n_counted;  /* parents */
-	guint32 *counts;   /* scratch, by type */
-	OpenCall *open;    /* scratch: by end */
+	WpOnce once;
+	OpenCall *open; /* scratch: by end */
 	guint32 n_open_allocated;
 	Known known[2]; /* long parents: moves are between two */
 	guint32 newest; /* of these: used last */
@@ -146,6 +142,35 @@ find_slot(const WpTimelines *timelines, guint32 class, guint32 x, guint32 y)
 	return number != WP_MAP_NONE ? get_slot(timelines, number) : NULL;
 }
 
+static void
+add_density(WpTimelines *timelines, Slot *slot)
+{
+	slot->density = wp_density_new();
+	slot->logs = g_new0(float, WP_DENSITY_BINS);
+	timelines->n_densities++;
+}
+
+static guint32
+common_slot(WpTimelines *timelines)
+{
+	if (!timelines->common) {
+		Slot slot = { .pool = timelines->slots->len };
+		timelines->common = timelines->slots->len;
+		add_density(timelines, &slot);
+		g_array_append_val(timelines->slots, slot);
+	}
+	return timelines->common;
+}
+
+/* The nearest that has a density: SLOT, its pool, or that of all. */
+static inline Slot *
+with_density(const WpTimelines *timelines, Slot *slot)
+{
+	while (!slot->density)
+		slot = get_slot(timelines, slot->pool);
+	return slot;
+}
+
 static guint32
 make_slot(WpTimelines *timelines, guint32 class, guint32 x, guint32 y)
 {
@@ -159,15 +184,18 @@ make_slot(WpTimelines *timelines, guint32 class, guint32 x, guint32 y)
 	else
 		wp_map_at(timelines->map, cell, number);
 	Slot slot = { .pool = number, .total = class * timelines->n_x + x };
-	if (y != Y_STOP) {
-		slot.density = wp_density_new();
-		slot.logs = g_new0(float, WP_DENSITY_BINS);
-	}
+	if (y != Y_STOP && timelines->n_densities < MAX_DENSITIES)
+		add_density(timelines, &slot);
 	g_array_append_val(timelines->slots, slot);
-	if (slot.density && x != X_POOL) {
-		guint32 pool = make_slot(timelines, class, X_POOL, y);
-		get_slot(timelines, number)->pool = pool;
-	}
+	if (y == Y_STOP)
+		return number;
+	guint32 pool = number;
+	if (x != X_POOL)
+		pool = make_slot(timelines, class, X_POOL, y);
+	else if (!slot.density)
+		pool = common_slot(timelines);
+	get_slot(timelines, number)->pool = pool;
+	timelines->n_without += !slot.density;
 	return number;
 }
 
@@ -207,30 +235,6 @@ make_node(WpTimelines *timelines, guint32 node, guint32 y)
 
 /* --- life --- */
 
-/*
- * Types of which parents of the only class may make one call each. Whether they do, or half of them two and
- * the others none, is learned.
- */
-static void
-find_once(WpTimelines *timelines)
-{
-	const WpNestProblem *problem = timelines->problem;
-	g_autofree guint32 *counts = g_new0(guint32, problem->n_types);
-
-	timelines->once = g_new0(guint32, problem->n_types);
-	timelines->n_exact = g_new0(gint32, problem->n_types);
-	timelines->once_nats = g_new0(double, problem->n_types);
-	if (problem->n_classes != 1)
-		return;
-	for (guint32 i = 0; i < problem->n_children; i++)
-		counts[problem->children[i].type]++;
-	for (guint32 t = 0; t < problem->n_types; t++) {
-		double off = (double)counts[t] - problem->n_parents;
-		if (ABS(off) <= ONCE_TOLERANCE * problem->n_parents)
-			timelines->once[timelines->n_once++] = t;
-	}
-}
-
 static double
 log_of_share(const WpTimelines *timelines, double share)
 {
@@ -259,9 +263,14 @@ wp_timelines_new(const WpNestProblem *problem)
 	}
 	timelines->counted = g_new0(Counted, MAX(problem->n_parents, 1));
 	timelines->flat = log_of_share(timelines, 0);
-	timelines->counts = g_new0(guint32, problem->n_types);
-	find_once(timelines);
+	wp_once_init(&timelines->once, problem);
 	return timelines;
+}
+
+guint32
+wp_timelines_n_without(const WpTimelines *timelines)
+{
+	return timelines->n_without;
 }
 
 void
@@ -286,10 +295,7 @@ wp_timelines_free(WpTimelines *timelines)
 	g_free(timelines->open);
 	g_free(timelines->totals);
 	g_free(timelines->dense);
-	g_free(timelines->once);
-	g_free(timelines->n_exact);
-	g_free(timelines->once_nats);
-	g_free(timelines->counts);
+	wp_once_clear(&timelines->once);
 	g_free(timelines);
 }
 
@@ -319,11 +325,13 @@ count_event(Walk *walk, guint32 y, gint64 gap_ns)
 	Slot *slot = get_slot(timelines, make_slot(timelines, walk->class, walk->last, y));
 
 	slot->n += walk->sign;
-	if (slot->density) {
+	if (y != Y_STOP) {
 		gint bin = wp_density_bin(wp_nest_octaves(timelines->problem, MAX(gap_ns, 0)));
 		Slot *pool = get_slot(timelines, slot->pool);
-		wp_density_count(slot->density, bin, walk->sign);
-		wp_density_count(pool->density, bin, walk->sign);
+		Slot *own = with_density(timelines, slot), *all = with_density(timelines, pool);
+		wp_density_count(own->density, bin, walk->sign);
+		if (all != own)
+			wp_density_count(all->density, bin, walk->sign);
 		pool->n += walk->sign;
 	}
 	timelines->totals[slot->total] += walk->sign;
@@ -371,6 +379,16 @@ log_of_event(Walk *walk, guint32 y, const Slot *slot)
 	return log;
 }
 
+static inline double
+log_of_gap(const WpTimelines *timelines, const Slot *slot, double octaves)
+{
+	if (!slot)
+		return timelines->flat;
+	while (!slot->logs)
+		slot = get_slot(timelines, slot->pool);
+	return (double)slot->logs[wp_density_bin(octaves)];
+}
+
 static inline void
 score_event(Walk *walk, guint32 y, gint64 gap_ns)
 {
@@ -383,7 +401,7 @@ score_event(Walk *walk, guint32 y, gint64 gap_ns)
 	if (!slot)
 		slot = find_slot(timelines, walk->class, X_POOL, y);
 	double octaves = wp_nest_octaves(timelines->problem, MAX(gap_ns, 0));
-	walk->score += slot ? (double)slot->logs[wp_density_bin(octaves)] : timelines->flat;
+	walk->score += log_of_gap(timelines, slot, octaves);
 	/* A density over the logarithm of the gap is less over the gap itself, the longer that is. */
 	walk->score -= octaves * G_LN2;
 }
@@ -507,19 +525,10 @@ wp_timelines_gap(const WpTimelines *timelines, guint64 key, gint64 gap_ns)
 	const Slot *slot =
 		find_slot(timelines, (guint32)(cell / timelines->n_y / timelines->n_x), x, y);
 	double octaves = wp_nest_octaves(timelines->problem, MAX(gap_ns, 0));
-	return (slot ? (double)slot->logs[wp_density_bin(octaves)] : timelines->flat) -
-	       octaves * G_LN2;
+	return log_of_gap(timelines, slot, octaves) - octaves * G_LN2;
 }
 
 /* --- learning --- */
-
-static void
-count_types(const WpTimelines *timelines, const guint32 *children, guint32 n, gint step)
-{
-	const WpNestChild *all = timelines->problem->children;
-	for (guint32 i = 0; i < n; i++)
-		timelines->counts[all[children[i]].type] += (guint32)step;
-}
 
 static void
 count_timeline(WpTimelines *timelines, guint32 number, const guint32 *children, guint32 n,
@@ -531,22 +540,7 @@ count_timeline(WpTimelines *timelines, guint32 number, const guint32 *children, 
 	walk_parent(&walk, number, timelines->problem->parents[number].class, children, n);
 	if (timelines->n_classes > timelines->problem->n_classes)
 		walk_parent(&of_all, number, timelines->n_classes - 1, children, n);
-	timelines->n_counted += sign;
-	if (!timelines->n_once)
-		return;
-	count_types(timelines, children, n, 1);
-	for (guint32 i = 0; i < timelines->n_once; i++)
-		timelines->n_exact[i] += timelines->counts[timelines->once[i]] == 1 ? sign : 0;
-	count_types(timelines, children, n, -1);
-}
-
-/* Where most parents have just one, one too many or too few is taken for a mistake. */
-static void
-fit_once(WpTimelines *timelines)
-{
-	for (guint32 i = 0; i < timelines->n_once; i++)
-		timelines->once_nats[i] =
-			timelines->n_exact[i] >= ONCE_SHARE * timelines->n_counted ? ONCE_NATS : 0;
+	wp_once_count(&timelines->once, children, n, sign);
 }
 
 /* Counts a parent as it is now, or not at all, in place of what was counted; FALSE: that is the same. */
@@ -582,7 +576,8 @@ recount(WpTimelines *timelines, guint32 number, gboolean counts)
 static void
 fit_slot(WpTimelines *timelines, Slot *slot)
 {
-	WpDensity *own = slot->density, *all = get_slot(timelines, slot->pool)->density;
+	WpDensity *own = slot->density;
+	WpDensity *all = with_density(timelines, get_slot(timelines, slot->pool))->density;
 
 	wp_density_smooth(own, &timelines->problem->quick);
 	wp_density_smooth(all, &timelines->problem->quick);
@@ -623,7 +618,7 @@ wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end)
 	if (!has_changed)
 		return FALSE;
 	timelines->version++;
-	fit_once(timelines);
+	wp_once_fit(&timelines->once);
 	for (guint i = 0; i < timelines->slots->len; i++) {
 		Slot *slot = get_slot(timelines, i);
 		slot->backoff = backoff_of(slot->n, timelines->totals[slot->total]);
@@ -633,32 +628,10 @@ wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end)
 	return TRUE;
 }
 
-static double
-cost_of_types(const WpTimelines *timelines, guint32 number, double n)
-{
-	return timelines->once_nats[number] * ABS(n - 1);
-}
-
 double
 wp_timelines_cost_of_once(WpTimelines *timelines, const guint32 *children, guint32 n)
 {
-	const WpNestChild *all = timelines->problem->children;
-	double cost = 0;
-
-	if (timelines->n_once > FEW_TYPES) {
-		count_types(timelines, children, n, 1);
-		for (guint32 i = 0; i < timelines->n_once; i++)
-			cost += cost_of_types(timelines, i, timelines->counts[timelines->once[i]]);
-		count_types(timelines, children, n, -1);
-		return cost;
-	}
-	for (guint32 i = 0; i < timelines->n_once; i++) {
-		guint32 n_own = 0;
-		for (guint32 k = 0; k < n; k++)
-			n_own += all[children[k]].type == timelines->once[i];
-		cost += cost_of_types(timelines, i, n_own);
-	}
-	return cost;
+	return wp_once_cost(&timelines->once, children, n);
 }
 
 /* --- scores of long parents --- */

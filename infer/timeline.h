@@ -29,6 +29,9 @@ typedef struct WpTimelines WpTimelines;
 WpTimelines *wp_timelines_new(const WpNestProblem *problem);
 void wp_timelines_free(WpTimelines *timelines);
 
+/* Points of plans for whose gaps there was no room: they are taken for like others before the same event. */
+guint32 wp_timelines_n_without(const WpTimelines *timelines);
+
 /* What a call waited for: the last that its parent had received, its own begin or a return. */
 typedef struct {
 	guint64 key; /* the point of the plan: class, what was received, call; never 0 */

@@ -350,6 +350,7 @@ infer(WpAnalysis *analysis, const WpAnalysisOptions *options, WpStopFunc stop, G
 	analysis->links = analysis->engine->run(
 		analysis->resolved, wp_analysis_engine_options(options, analysis->engine), stop,
 		error);
+	analysis->n_joined += analysis->links ? analysis->links->n_joined : 0;
 	return analysis->links != NULL;
 }
 

@@ -47,6 +47,7 @@ typedef struct WpAnalysis {
 	WpLinks *links;         /* of all spans, as inferred */
 	WpSelection *selection; /* NULL = everything */
 	WpPatternSet *patterns; /* of the selection; NULL where not asked for */
+	guint64 n_joined;       /* kinds of calls that engines did not tell apart, summed */
 	WpTally tally;          /* likewise */
 	guint64 n_inferred; /* where something was selected: from so many spans, context of parts included */
 	guint64 n_selected; /* ... so many */

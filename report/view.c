@@ -552,6 +552,7 @@ fill_quality(const Maker *maker)
 	wp_counters_merge(counters, wp_trace_counters(maker->analysis->trace));
 	wp_counters_add(counters, WP_COUNT_TRACE_UNPAIRED,
 			wp_resolved_spans(resolved)->n_unpaired_returns);
+	wp_counters_add(counters, WP_COUNT_KINDS_JOINED, maker->analysis->n_joined);
 	wp_counters_add(counters, WP_COUNT_LABELS_JOINED,
 			wp_resolved_n_joined_labels(resolved, &n_templates));
 	wp_view_quality_fill(&maker->view->quality, counters, maker->nodes, resolved);

@@ -617,6 +617,27 @@ START_TEST(many_like_calls)
 }
 END_TEST
 
+/* More kinds of calls than are told apart: the rarest are one, which is counted, and nothing is lost. */
+START_TEST(many_kinds)
+{
+	static const struct {
+		int n;
+		gboolean joins;
+	} rows[] = { { 300, FALSE }, { 700, TRUE } };
+	for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		for (int i = 0; i < rows[r].n; i++)
+			g_string_append_printf(text, "client>web[%d-%d](site%d[%d-%d]) ", 1000 * i,
+					       1000 * i + 950, i, 1000 * i + 200, 1000 * i + 800);
+		g_autoptr(WpTree) tree = wp_tree_new(text->str);
+		g_autoptr(WpLinks) links = wp_engine_nesting.run(tree->resolved, NULL, NULL, NULL);
+		double surprise;
+		ck_assert_double_eq(measure(tree, &wp_engine_nesting, NULL, &surprise), 1);
+		ck_assert_int_eq(links->n_joined > 0, rows[r].joins);
+	}
+}
+END_TEST
+
 WP_SUITE("nesting", right_parents, evidence, repeats, waiting, little_input, hints,
 	 lists_of_evidence, unpaired, told_who_is_whose, reference_is_no_worse, first_in_first_out,
-	 stopped, many_like_calls)
+	 stopped, many_like_calls, many_kinds)
