@@ -219,6 +219,7 @@ typedef struct {
 			      * the start of a packet */
 	gboolean is_udp;
 	gboolean is_cut;        /* a hole follows: see wp_decode_is_cut() */
+	gboolean is_last;       /* no more will be shown: MORE is lost then */
 	const WpDecoder *first; /* asked first, and sure, nobody else is asked; or NULL */
 } WpProbe;
 

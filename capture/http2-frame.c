@@ -132,6 +132,16 @@ walk_headers(const WpHttp2Frame *frame, WpBytes in, WpHttp2Run *run)
 	return TRUE;
 }
 
+/* Whether a flag and a length that fits stand at the front, as before every message of gRPC. */
+static gboolean
+is_message(const WpHttp2Frame *frame, WpBytes in)
+{
+	guint8 flag = wp_bytes_u8(&in);
+	guint32 length = wp_bytes_be32(&in);
+	return !in.failed && frame->type == WP_HTTP2_DATA && flag <= 1 && frame->length >= 5 &&
+	       length == frame->length - 5;
+}
+
 gboolean
 wp_http2_walk(WpBytes in, WpHttp2Run *out_run)
 {
@@ -146,6 +156,7 @@ wp_http2_walk(WpBytes in, WpHttp2Run *out_run)
 		run.n_frames++;
 		run.n_streams +=
 			frame.type <= WP_HTTP2_HEADERS || frame.type == WP_HTTP2_RST_STREAM;
+		run.n_messages += is_message(&frame, in);
 		if (frame.type == WP_HTTP2_HEADERS && !walk_headers(&frame, in, &run))
 			return FALSE;
 		if (!wp_bytes_skip(&in, frame.length)) {
@@ -179,16 +190,22 @@ are_both_likely(const WpHttp2Run *client, const WpHttp2Run *server)
 static gboolean
 are_bodies(const WpHttp2Run *client, const WpHttp2Run *server)
 {
-	return client->n_frames && server->n_frames && client->n_frames + server->n_frames >= 3 &&
+	gboolean are_many = client->n_frames + server->n_frames >= 3;
+	gboolean are_messages = client->n_messages && server->n_messages;
+	return client->n_frames && server->n_frames && (are_many || are_messages) &&
 	       !client->ends_inside && !server->ends_inside;
 }
 
-/* Nothing that speaks for a request or a response, nor against one. */
+/*
+ * Nothing that speaks for a request or a response, nor against one. Bodies that nothing else follows are those of
+ * streams that last: no call is to be guessed in them.
+ */
 static WpProbeVerdict
-verdict_without_heads(const WpHttp2Run *client, const WpHttp2Run *server)
+verdict_without_heads(const WpHttp2Run *client, const WpHttp2Run *server, gboolean is_last)
 {
-	return are_control(client, server) || are_bodies(client, server) ? WP_PROBE_MORE
-									 : WP_PROBE_NO;
+	if (are_bodies(client, server))
+		return is_last ? WP_PROBE_LIKELY : WP_PROBE_MORE;
+	return are_control(client, server) ? WP_PROBE_MORE : WP_PROBE_NO;
 }
 
 /*
@@ -214,7 +231,7 @@ probe_frames(const WpProbe *probe)
 		    ? are_both_likely(&client, &server)
 		    : client.is_telling && (client.n_frames >= 2 || client.ends_inside))
 		return WP_PROBE_LIKELY;
-	return verdict_without_heads(&client, &server);
+	return verdict_without_heads(&client, &server, probe->is_last);
 }
 
 /* The server may send its SETTINGS before the preface has come. */

@@ -57,6 +57,7 @@ gboolean wp_http2_content(WpBytes in, const WpHttp2Frame *frame, WpBytes *out_co
 typedef struct {
 	guint n_frames;       /* headers seen, those of cut frames too */
 	guint n_streams;      /* of them frames of streams, other than WINDOW_UPDATE and PRIORITY */
+	guint n_messages;     /* of them DATA frames that hold one message of gRPC, no more */
 	guint32 request_id;   /* the first HEADERS of a request; 0 = none */
 	guint32 response_id;  /* the first HEADERS of a response */
 	gboolean is_telling;  /* a request names its method and its scheme or path as all do */

@@ -120,6 +120,13 @@ note_spoken(const WpStream *stream, const WpDecoder *decoder, WpDirection client
 		*spoken = decoder;
 }
 
+/* In mid-stream: the next change of direction is the last. */
+static gboolean
+has_turned_often(const WpStream *stream)
+{
+	return !is_aligned(stream) && stream->n_turns >= MAX_TURNS;
+}
+
 static WpDetection
 detect_as(const WpStream *stream, WpDirection client, gboolean final)
 {
@@ -134,6 +141,7 @@ detect_as(const WpStream *stream, WpDirection client, gboolean final)
 		.from_start = info->from_start,
 		.is_udp = info->is_udp,
 		.is_cut = stream->is_cut || is_datagram_cut(stream),
+		.is_last = final || has_turned_often(stream),
 	};
 	return wp_decoder_detect(&probe, final);
 }

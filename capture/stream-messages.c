@@ -288,6 +288,8 @@ close_direction(WpStream *stream, WpDirection from, WpFinish how, const WpStamp 
 			return_by_reset(stream, from, &pairing->calls[i], stamp);
 		wp_stream_count(stream, from, WP_COUNT_CALLS_RESET, n);
 		pairing->n = 0;
+	} else if (how == WP_FINISH_RESET && stamp && is_closed) {
+		forget_oldest(stream, from, n, WP_COUNT_CALLS_RESET);
 	} else if (how == WP_FINISH_END && !pairing->hole_in_returns) {
 		forget_oldest(stream, from, n, WP_COUNT_CALLS_OPEN);
 	} else {

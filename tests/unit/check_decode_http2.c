@@ -18,14 +18,14 @@
  */
 typedef struct {
 	const char *name;
-	const char *steps[12];
+	const char *steps[20];
 	const char *expected;
 } Row;
 
 typedef struct {
 	WpHttp2Build *builds[2];
 	GPtrArray *owner;
-	WpStep steps[16];
+	WpStep steps[24];
 	gsize n;
 } Script;
 
@@ -455,6 +455,14 @@ static const Row midstream[] = {
 	  "R1 [2,2] http2 10 GET (unknown) ok\n"
 	  "C2 [3,3] http2 17 GET /b\n"
 	  "R2 [4,4] http2 20 GET /b ok\n" },
+	{ "in a stream of messages in both directions, which lasts",
+	  { "C- P H1:POST/a.B/Chat" GRPC " D1:$x", "S- H1:200 D1:$ok", "C D1:$a", "S D1:$c",
+	    "C D1:$a", "S D1:$c", "C D1:$a", "S D1:$c", "C D1:$a", "S D1:$c", "C D1:$a", "S D1:$c",
+	    "C D1:$a", "S D1:$c", "C D1:$a", "S D1:$c", "C H3:POST/a.B/D" GRPC " D!3:$x",
+	    "S H3:200 D3:$ok H!3:;grpc-status=0" },
+	  "C1 [15,15] grpc 39 a.B/D\n"
+	  "R1 [16,16] grpc 52 a.B/D ok\n"
+	  "bytes-skipped 170\n" },
 	{ "answers to what was asked before",
 	  { "C- P H!1:GET/a H!3:GET/a", "S H1:200 D!1:x", "C W1 H!5:GET/b", "S H3:200 D!3:x",
 	    "S H5:200 D!5:x" },

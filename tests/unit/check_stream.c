@@ -45,7 +45,7 @@ static const WpDecodeRow turns[] = {
 	  { 0 },
 	  { WP_C("ask"), WP_S("answer"), WP_C("ask"), WP_C_FIN, WP_RESET },
 	  "C1 [1,1] unknown 3\nR1 [2,2] unknown 6 unknown\nC2 [3,3] unknown 3\n"
-	  "flows-undecoded 1\ncalls-unanswered 1\n" },
+	  "flows-undecoded 1\ncalls-reset 1\n" },
 };
 
 /* Nothing is paired across a hole but what the positions prove. */
