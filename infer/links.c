@@ -160,6 +160,28 @@ wp_links_mark_unseen(WpLinks *links, const WpResolved *resolved)
 	}
 }
 
+/* Spans are in time, but for skew, so most parents are known before their children. */
+guint32 *
+wp_links_roots(const WpLinks *links)
+{
+	guint32 *roots = g_new(guint32, MAX(links->n, 1));
+
+	for (guint32 i = 0; i < links->n; i++)
+		roots[i] = WP_NO_SPAN;
+	for (guint32 i = 0; i < links->n; i++) {
+		guint32 root = i;
+		while (roots[root] == WP_NO_SPAN && links->links[root].parent != WP_NO_SPAN)
+			root = links->links[root].parent;
+		if (roots[root] != WP_NO_SPAN)
+			root = roots[root];
+		for (guint32 at = i; at != root && roots[at] == WP_NO_SPAN;
+		     at = links->links[at].parent)
+			roots[at] = root;
+		roots[root] = root;
+	}
+	return roots;
+}
+
 const char *
 wp_evidence_text(guint32 evidence, char *buffer, gsize size)
 {

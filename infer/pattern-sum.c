@@ -19,6 +19,9 @@ typedef struct {
 
 #define NONE G_MAXUINT32
 
+/* Folded patterns that are known again; beyond, one that comes again counts as another. */
+#define MAX_FOLDED 1000000
+
 struct WpPatternSum {
 	GArray *patterns;    /* WpPattern */
 	GHashTable *by_tree; /* GBytes -> index + 1; those without a tree are not here */
@@ -28,6 +31,7 @@ struct WpPatternSum {
 	WpPlaceSum *places;
 	gsize n_nodes; /* of all patterns */
 	guint64 n_folded;
+	WpMap *folded;       /* hashes of those, as long as there is room: one may come again */
 	WpPatternSet totals; /* its numbers alone */
 	double n_candidates; /* sum */
 };
@@ -164,6 +168,31 @@ cut_tree(WpPattern *pattern)
 	pattern->n_rest = MAX(pattern->n_rest, 1);
 }
 
+static guint64
+hash_of(GBytes *key)
+{
+	gsize n;
+	const guint8 *bytes = g_bytes_get_data(key, &n);
+	guint64 hash = G_GUINT64_CONSTANT(0xcbf29ce484222325);
+	for (gsize i = 0; i < n; i++)
+		hash = (hash ^ bytes[i]) * G_GUINT64_CONSTANT(0x100000001b3);
+	return hash;
+}
+
+/* TRUE where PATTERN was folded before: then it is not another one. */
+static gboolean
+is_known_folded(WpPatternSum *sum, const WpPattern *pattern)
+{
+	g_autoptr(GBytes) key = key_of(pattern);
+	guint64 hash = hash_of(key);
+
+	if (wp_map_find(sum->folded, hash) != WP_MAP_NONE)
+		return TRUE;
+	if (wp_map_count(sum->folded) < MAX_FOLDED)
+		wp_map_at(sum->folded, hash, 1);
+	return FALSE;
+}
+
 /* PATTERN (transfer full) goes into the rest of its operation. */
 static void
 take_rest(WpPatternSum *sum, WpPattern *pattern)
@@ -172,9 +201,9 @@ take_rest(WpPatternSum *sum, WpPattern *pattern)
 		get_root(sum, pattern->client, pattern->nodes[0].node, pattern->nodes[0].label);
 	Root *root = &g_array_index(sum->roots, Root, number);
 
-	cut_tree(pattern);
 	if (root->rest == NONE) {
 		root->rest = sum->patterns->len;
+		pattern->n_rest = MAX(pattern->n_rest, 1);
 		sum->n_nodes++;
 		g_array_append_val(sum->patterns, *pattern);
 		return;
@@ -208,13 +237,18 @@ take_again(WpPatternSum *sum, gboolean folds)
 	sum->n_nodes = 0;
 	for (guint i = 0; i < sum->roots->len; i++)
 		g_array_index(sum->roots, Root, i).rest = NONE;
+	for (guint i = 0; i < old->len; i++)
+		if (g_array_index(old, WpPattern, i).n_rest)
+			take_rest(sum, &g_array_index(old, WpPattern, i));
 	for (guint i = 0; i < old->len; i++) {
 		WpPattern *pattern = &g_array_index(old, WpPattern, i);
-		if (pattern->n_rest) {
-			take_rest(sum, pattern);
-		} else if (folds &&
-			   sum->n_nodes + pattern->n_nodes > WP_PATTERN_SUM_MAX_NODES / 2) {
-			sum->n_folded++;
+		if (pattern->n_rest)
+			continue; /* is there already */
+		if (folds && sum->n_nodes + pattern->n_nodes > WP_PATTERN_SUM_MAX_NODES / 2) {
+			gboolean is_known = is_known_folded(sum, pattern);
+			sum->n_folded += !is_known;
+			cut_tree(pattern);
+			pattern->n_rest -= is_known;
 			take_rest(sum, pattern);
 		} else {
 			take_pattern(sum, pattern);
@@ -262,6 +296,120 @@ wp_pattern_sum_add(WpPatternSum *sum, WpPatternSet *set)
 		take_again(sum, TRUE);
 }
 
+static guint32 *
+rank_labels(const WpPatternSum *sum, WpNodes *nodes)
+{
+	guint32 n = wp_strings_count(wp_nodes_strings(nodes));
+	guint32 *ranks = g_new0(guint32, n + 1);
+	g_autoptr(GArray) names = wp_place_sum_labels(sum->places, nodes);
+
+	wp_path_rank_texts((WpRankedText *)(void *)names->data, names->len, ranks);
+	return ranks;
+}
+
+/* --- siblings in order again --- */
+
+/* A part of a pattern: a node and all below it. */
+typedef struct {
+	guint32 begin;
+	guint32 end;
+} Part;
+
+static int
+compare_parts(const WpPattern *pattern, const Part *a, const Part *b, const WpPatternRanks *ranks)
+{
+	const WpPatternNode *x = &pattern->nodes[a->begin], *y = &pattern->nodes[b->begin];
+	int order = wp_path_compare(ranks->nodes, x->node, y->node);
+	return order ? order : wp_path_compare(ranks->labels, x->label, y->label);
+}
+
+/* Sorts N parts that follow each other; those that are equal stay as they are. */
+static void
+sort_parts(WpPattern *pattern, Part *parts, guint n, const WpPatternRanks *ranks)
+{
+	guint32 begin = parts[0].begin, end = parts[n - 1].end, at = 0;
+
+	for (guint i = 1; i < n; i++) {
+		Part part = parts[i];
+		guint k = i;
+		for (; k > 0 && compare_parts(pattern, &part, &parts[k - 1], ranks) < 0; k--)
+			parts[k] = parts[k - 1];
+		parts[k] = part;
+	}
+	g_autofree WpPatternNode *sorted = g_new(WpPatternNode, end - begin);
+	for (guint i = 0; i < n; i++)
+		for (guint32 k = parts[i].begin; k < parts[i].end; k++)
+			sorted[at++] = pattern->nodes[k];
+	memcpy(pattern->nodes + begin, sorted, at * sizeof sorted[0]);
+}
+
+/* Sorts the children of node NUMBER that follow each other and overlap in time. */
+static void
+sort_children(WpPattern *pattern, guint32 number, const WpPatternRanks *ranks, GArray *parts)
+{
+	const WpPatternNode *nodes = pattern->nodes;
+	guint32 depth = nodes[number].depth + 1, at = number + 1;
+
+	while (at < pattern->n_nodes && nodes[at].depth >= depth) {
+		g_array_set_size(parts, 0);
+		for (gboolean is_run = TRUE;
+		     is_run && at < pattern->n_nodes && nodes[at].depth == depth;) {
+			Part part = { at, at + 1 };
+			while (part.end < pattern->n_nodes && nodes[part.end].depth > depth)
+				part.end++;
+			is_run = nodes[at].n_parallel > 0;
+			if (!is_run && parts->len > 0)
+				break; /* begins another */
+			g_array_append_val(parts, part);
+			at = part.end;
+		}
+		if (parts->len > 1)
+			sort_parts(pattern, (Part *)(void *)parts->data, parts->len, ranks);
+	}
+}
+
+static void
+set_parents(WpPattern *pattern)
+{
+	g_autofree guint32 *latest = g_new0(guint32, (gsize)pattern->n_nodes + 1); /* by depth */
+	for (guint32 i = 0; i < pattern->n_nodes; i++) {
+		WpPatternNode *node = &pattern->nodes[i];
+		latest[node->depth] = i;
+		node->parent = i ? latest[node->depth - 1] : G_MAXUINT32;
+	}
+}
+
+/*
+ * After nodes or labels have become others, siblings that overlap stand in the order of their new names. Which of
+ * them overlapped which is no longer known, so all that follow each other and overlap a sibling are sorted.
+ */
+static void
+sort_pattern(WpPattern *pattern, const WpPatternRanks *ranks)
+{
+	g_autoptr(GArray) parts = g_array_new(FALSE, FALSE, sizeof(Part));
+
+	for (guint32 i = pattern->n_nodes; i-- > 0;)
+		sort_children(pattern, i, ranks, parts);
+	set_parents(pattern);
+}
+
+/* FALSE: it is as it was. */
+static gboolean
+move_pattern(WpPattern *pattern, const WpResolved *resolved)
+{
+	gboolean has_changed = FALSE;
+
+	pattern->client = wp_resolved_caller_now(resolved, pattern->client);
+	for (guint32 k = 0; k < pattern->n_nodes; k++) {
+		WpPatternNode *node = &pattern->nodes[k];
+		guint32 was = node->node, label = node->label;
+		node->node = wp_resolved_callee_now(resolved, node->node);
+		node->label = wp_resolved_label_now(resolved, node->node, node->label);
+		has_changed |= node->node != was || node->label != label;
+	}
+	return has_changed;
+}
+
 void
 wp_pattern_sum_move(WpPatternSum *sum, const WpResolved *resolved)
 {
@@ -280,27 +428,14 @@ wp_pattern_sum_move(WpPatternSum *sum, const WpResolved *resolved)
 				    wp_resolved_label_now(resolved, node, root->label));
 	}
 	wp_place_sum_move(sum->places, roots, resolved);
-	for (guint i = 0; i < sum->patterns->len; i++) {
-		WpPattern *pattern = &g_array_index(sum->patterns, WpPattern, i);
-		pattern->client = wp_resolved_caller_now(resolved, pattern->client);
-		for (guint32 k = 0; k < pattern->n_nodes; k++) {
-			WpPatternNode *node = &pattern->nodes[k];
-			node->node = wp_resolved_callee_now(resolved, node->node);
-			node->label = wp_resolved_label_now(resolved, node->node, node->label);
-		}
-	}
+	g_autofree guint32 *node_ranks = wp_pattern_rank_nodes(resolved);
+	g_autofree guint32 *label_ranks =
+		rank_labels(sum, wp_trace_nodes(wp_resolved_trace(resolved)));
+	const WpPatternRanks ranks = { node_ranks, label_ranks };
+	for (guint i = 0; i < sum->patterns->len; i++)
+		if (move_pattern(&g_array_index(sum->patterns, WpPattern, i), resolved))
+			sort_pattern(&g_array_index(sum->patterns, WpPattern, i), &ranks);
 	take_again(sum, FALSE);
-}
-
-static guint32 *
-rank_labels(const WpPatternSum *sum, WpNodes *nodes)
-{
-	guint32 n = wp_strings_count(wp_nodes_strings(nodes));
-	guint32 *ranks = g_new0(guint32, n + 1);
-	g_autoptr(GArray) names = wp_place_sum_labels(sum->places, nodes);
-
-	wp_path_rank_texts((WpRankedText *)(void *)names->data, names->len, ranks);
-	return ranks;
 }
 
 static int
@@ -358,6 +493,7 @@ wp_pattern_sum_new(void)
 	sum->callers = wp_map_new();
 	sum->root_numbers = wp_map_new();
 	sum->places = wp_place_sum_new();
+	sum->folded = wp_map_new();
 	return sum;
 }
 
@@ -373,6 +509,7 @@ wp_pattern_sum_free(WpPatternSum *sum)
 	g_array_unref(sum->roots);
 	wp_map_free(sum->callers);
 	wp_map_free(sum->root_numbers);
+	wp_map_free(sum->folded);
 	wp_place_sum_free(sum->places);
 	g_free(sum);
 }

@@ -192,28 +192,6 @@ set_numbers(WpWindows *windows, const WpSpans *spans)
 	g_assert(n_carried == windows->carried->len);
 }
 
-/* (transfer full) The first ancestor of each span. Parents mostly come before their children. */
-static guint32 *
-find_roots(const WpLinks *links)
-{
-	guint32 *roots = g_new(guint32, MAX(links->n, 1));
-
-	for (guint32 i = 0; i < links->n; i++)
-		roots[i] = WP_NO_SPAN;
-	for (guint32 i = 0; i < links->n; i++) {
-		guint32 root = i;
-		while (roots[root] == WP_NO_SPAN && links->links[root].parent != WP_NO_SPAN)
-			root = links->links[root].parent;
-		if (roots[root] != WP_NO_SPAN)
-			root = roots[root];
-		for (guint32 at = i; at != root && roots[at] == WP_NO_SPAN;
-		     at = links->links[at].parent)
-			roots[at] = root;
-		roots[root] = root;
-	}
-	return roots;
-}
-
 /* TRUE where an open call may still return, as far as anyone waits for it. */
 static gboolean
 is_waited_for(WpWindows *windows, const WpSpan *span, guint64 number)
@@ -365,7 +343,7 @@ const WpWindowAnswer *
 wp_windows_answer(WpWindows *windows, const WpSpans *spans, const WpLinks *links)
 {
 	gint64 context_ns = windows->is_last ? G_MAXINT64 : context_begin(windows, spans);
-	g_autofree guint32 *roots = find_roots(links);
+	g_autofree guint32 *roots = wp_links_roots(links);
 
 	windows->context_ns = context_ns;
 	set_numbers(windows, spans);

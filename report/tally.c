@@ -8,32 +8,12 @@ typedef struct {
 	const WpSpan *spans;
 	const WpLink *links;
 	guint32 n;
-	const guint8 *keep; /* NULL = all */
-	guint32 *roots;     /* by span: the first of its path; itself where it has no parent */
-	double *odds;       /* by root: all links of its path are right */
-	guint8 *is_clear;   /* by root: they have no alternative */
+	const guint8 *keep;   /* NULL = all */
+	const guint32 *roots; /* by span: the first of its path; itself where it has no parent */
+	double *odds;         /* by root: all links of its path are right */
+	guint8 *is_clear;     /* by root: they have no alternative */
 	double lost_share;
 } Counter;
-
-/* Spans are in time, but for skew, so most parents are known before their children. */
-static void
-find_roots(Counter *counter)
-{
-	for (guint32 i = 0; i < counter->n; i++)
-		counter->roots[i] = WP_NO_SPAN;
-	for (guint32 i = 0; i < counter->n; i++) {
-		guint32 root = i;
-		while (counter->roots[root] == WP_NO_SPAN &&
-		       counter->links[root].parent != WP_NO_SPAN)
-			root = counter->links[root].parent;
-		if (counter->roots[root] != WP_NO_SPAN)
-			root = counter->roots[root];
-		for (guint32 at = i; at != root && counter->roots[at] == WP_NO_SPAN;
-		     at = counter->links[at].parent)
-			counter->roots[at] = root;
-		counter->roots[root] = root;
-	}
-}
 
 /* 1, 2, 3-4, 5-8, 9-16, over 16 */
 static guint
@@ -139,7 +119,7 @@ wp_tally_add(WpTally *tally, const WpResolved *resolved, const WpLinks *links, c
 {
 	const WpSpans *spans = wp_resolved_spans(resolved);
 	guint32 n = MAX(spans->n, 1);
-	g_autofree guint32 *roots = g_new(guint32, n);
+	g_autofree guint32 *roots = wp_links_roots(links);
 	g_autofree double *odds = g_new(double, n);
 	g_autofree guint8 *is_clear = g_malloc(n);
 	Counter counter = { tally, spans->spans, links->links, spans->n,  keep,
@@ -149,7 +129,6 @@ wp_tally_add(WpTally *tally, const WpResolved *resolved, const WpLinks *links, c
 		odds[i] = 1;
 		is_clear[i] = 1;
 	}
-	find_roots(&counter);
 	for (guint32 i = 0; i < spans->n; i++) {
 		if (keep && !keep[i])
 			continue;

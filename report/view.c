@@ -301,16 +301,35 @@ fill_operation(const Maker *maker, const WpOperation *from, WpViewOperation *to)
 	}
 }
 
-/* The patterns of operation NUMBER that are folded, as one. */
+/* The folded patterns of each operation: lists, in order. */
+typedef struct {
+	guint32 *first; /* by operation: pattern, or WP_VIEW_NONE */
+	guint32 *next;  /* by pattern: likewise */
+} Folded;
+
 static void
-fill_uncertain(const Maker *maker, guint32 number, WpViewOperation *to)
+list_folded(const Maker *maker, Folded *out)
+{
+	const WpPatternSet *set = maker->set;
+	out->first = g_new(guint32, (gsize)set->n_operations + 1);
+	out->next = g_new(guint32, (gsize)set->n_patterns + 1);
+	for (guint32 i = 0; i < set->n_operations; i++)
+		out->first[i] = WP_VIEW_NONE;
+	for (guint32 i = set->n_patterns; i-- > 0;)
+		if (is_folded(maker, &set->patterns[i])) {
+			out->next[i] = out->first[set->patterns[i].operation];
+			out->first[set->patterns[i].operation] = i;
+		}
+}
+
+/* The patterns of an operation that are folded, from FIRST on, as one. */
+static void
+fill_uncertain(const Maker *maker, guint32 first, const guint32 *next, WpViewOperation *to)
 {
 	g_autoptr(WpDelay) latency = wp_delay_new();
 	WpViewUncertain *sum = &to->uncertain;
-	for (guint32 i = 0; i < maker->set->n_patterns; i++) {
+	for (guint32 i = first; i != WP_VIEW_NONE; i = next[i]) {
 		const WpPattern *pattern = &maker->set->patterns[i];
-		if (pattern->operation != number || !is_folded(maker, pattern))
-			continue;
 		sum->n_patterns += (guint32)MAX(pattern->n_rest, 1);
 		sum->count += pattern->count;
 		sum->total_ns += pattern->total_ns;
@@ -327,6 +346,8 @@ fill_operations(const Maker *maker)
 	WpView *view = maker->view;
 	const WpPatternSet *set = maker->set;
 	g_autofree guint32 *places = g_new0(guint32, MAX(set->n_operations, 1));
+	Folded folded;
+	list_folded(maker, &folded);
 	view->operations = g_new0(WpViewOperation, MAX(set->n_operations, 1));
 	for (int background = 0; background <= 1; background++)
 		for (guint32 i = 0; i < set->n_operations; i++)
@@ -334,8 +355,10 @@ fill_operations(const Maker *maker)
 				places[i] = view->n_operations;
 				WpViewOperation *to = &view->operations[view->n_operations++];
 				fill_operation(maker, &set->operations[i], to);
-				fill_uncertain(maker, i, to);
+				fill_uncertain(maker, folded.first[i], folded.next, to);
 			}
+	g_free(folded.first);
+	g_free(folded.next);
 	for (guint32 i = 0; i < view->n_patterns; i++)
 		view->patterns[i].operation = places[view->patterns[i].operation];
 }

@@ -1,9 +1,13 @@
 /* Arrival processes: a const WpArrivalKind each, one line in kinds[]. */
 #include "traces/arrivals.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "traces/value.h"
+
+/* Between two arrivals: these are not gone through one by one. */
+#define MANY_BURSTS 10000
 
 struct WpArrivalKind {
 	const char *name;
@@ -23,6 +27,26 @@ next_poisson(const WpArrivals *arrivals, double *burst_ns, WpRandom *random)
 	return arrivals->gap_ns * wp_random_exponential(random);
 }
 
+/* The sum of N exponential lengths, N many: normal. */
+static double
+sum_of_many(double n, WpRandom *random)
+{
+	return MAX(n + sqrt(n) * wp_random_normal(random), 0);
+}
+
+/*
+ * Over a time of so many bursts their number is Poisson distributed, which is all but normal; and what is left of
+ * the burst that is then on is as long as any.
+ */
+static double
+pass_bursts(const WpArrivals *arrivals, double rest, double *burst_ns, WpRandom *random)
+{
+	double n_ends = 1 + sum_of_many(rest / arrivals->on_ns, random);
+
+	*burst_ns = arrivals->on_ns * wp_random_exponential(random);
+	return arrivals->off_ns * sum_of_many(n_ends, random);
+}
+
 /* Time in bursts runs on; pauses are put in where it comes to the end of one. */
 static double
 next_in_bursts(const WpArrivals *arrivals, double *burst_ns, WpRandom *random)
@@ -30,6 +54,8 @@ next_in_bursts(const WpArrivals *arrivals, double *burst_ns, WpRandom *random)
 	double gap = arrivals->gap_ns * wp_random_exponential(random), pauses = 0;
 	double rest = gap;
 
+	if (rest - *burst_ns > MANY_BURSTS * arrivals->on_ns)
+		return gap + pass_bursts(arrivals, rest - *burst_ns, burst_ns, random);
 	while (rest > *burst_ns) {
 		rest -= *burst_ns;
 		pauses += arrivals->off_ns * wp_random_exponential(random);
