@@ -3,9 +3,10 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "infer/pattern.h"
-#include "infer/xcorr-private.h"
+#include "infer/xcorr-model.h"
 
 static void
 options_init(void *options)
@@ -15,8 +16,8 @@ options_init(void *options)
 		.spike_sds = 4, /* the paper's examples, 5.2 */
 		.dip_sds = 3,
 		.max_depth = 32,
-		.min_share = 0.01,
-		.false_share = 0.001,
+		.min_share = 0.005,
+		.false_share = 1e-3,
 	};
 }
 
@@ -36,7 +37,7 @@ static const WpEngineOption options[] = {
 	{ "max-depth", WP_OPTION_INT, offsetof(WpXcorrOptions, max_depth), 1, 64,
 	  "edges of a path (32)" },
 	{ "min-share", WP_OPTION_DOUBLE, offsetof(WpXcorrOptions, min_share), 1e-6, 1,
-	  "edges with a smaller share of their root's messages are not\nfollowed (0.01)" },
+	  "edges with a smaller share of their root's messages are not\nfollowed (0.005)" },
 	{ NULL, WP_OPTION_FLAG, 0, 0, 0, NULL },
 };
 
@@ -141,6 +142,9 @@ wp_xcorr_round_quantum(double ns)
 	return power;
 }
 
+/* Beyond it, differences of times would not fit. */
+#define MAX_DURATION_NS G_GINT64_CONSTANT(3200000000000000000)
+
 /* Bins of the whole duration that are worth having: the paper's way takes two transforms of them each vertex. */
 #define MAX_BINS 4e6
 
@@ -162,6 +166,55 @@ choose_quantum(WpSpectra *spectra, const WpMessages *messages)
 						   : "a tenth of the mean gap of the busiest edge");
 }
 
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+	return (left > right) - (left < right);
+}
+
+/*
+ * Ours looks at all time scales at once; what it needs no quantum for, readers do: closer than that, two delays are
+ * one. As wide as the spikes of nine edges in ten, so that a spike is a bin and its neighbours.
+ */
+static void
+choose_by_spread(WpSpectra *spectra)
+{
+	g_autofree double *spreads = g_new(double, spectra->vertices->len + 1);
+	guint32 n = 0;
+	for (guint32 i = 0; i < spectra->vertices->len; i++)
+		if (wp_spectra_vertex(spectra, i)->n_spikes)
+			spreads[n++] = wp_spectra_vertex(spectra, i)->spikes[0].spread_ns;
+	if (n)
+		qsort(spreads, n, sizeof *spreads, compare_doubles);
+	spectra->quantum_ns = wp_xcorr_round_quantum(n ? spreads[n * 9 / 10] : 1);
+	spectra->quantum_reason =
+		g_strdup(n ? "nine spikes in ten are no wider" : "no delay was found");
+}
+
+static void
+infer(WpSpectra *spectra, const WpMessages *messages, const guint8 *is_root,
+      const WpXcorrOptions *wish, WpStopFunc stop)
+{
+	WpXcorrModel model;
+	wp_xcorr_model_init(&model, messages, is_root, wish, stop);
+	wp_xcorr_find_pairs(&model);
+	wp_xcorr_learn_causes(&model);
+	wp_xcorr_follow(&model, spectra);
+	spectra->n_tests = model.n_tests;
+	spectra->max_lag_ns = model.max_lag_ns;
+	if (model.n_periodic)
+		wp_spectra_note(spectra,
+				"Left out: %" G_GUINT64_FORMAT
+				" times, messages come and go at a node like clocks of the same "
+				"period, and whether one causes the other cannot be told.",
+				model.n_periodic);
+	spectra->n_correlations = model.n_correlations;
+	wp_xcorr_model_clear(&model);
+	if (!spectra->quantum_ns)
+		choose_by_spread(spectra);
+}
+
 WpSpectra *
 wp_xcorr_spectra(const WpMessages *messages, const guint8 *is_root, const WpXcorrOptions *given,
 		 WpStopFunc stop)
@@ -175,13 +228,22 @@ wp_xcorr_spectra(const WpMessages *messages, const guint8 *is_root, const WpXcor
 
 	spectra->max_lag_ns = wish->max_lag_ns;
 	spectra->is_published = wish->as_published;
+	if (messages->end_ns / 2 - messages->begin_ns / 2 > MAX_DURATION_NS / 2) {
+		wp_spectra_note(spectra, "The times of this trace span more than a century: "
+					 "nothing was correlated.");
+		spectra->quantum_reason = g_strdup("none");
+		return spectra;
+	}
 	if (wish->quantum_ns) {
 		spectra->quantum_ns = wish->quantum_ns;
 		spectra->quantum_reason = g_strdup("as asked for");
-	} else {
+	} else if (wish->as_published) {
 		choose_quantum(spectra, messages);
 	}
-	wp_xcorr_published(spectra, messages, is_root ? is_root : roots, wish, stop);
+	if (wish->as_published)
+		wp_xcorr_published(spectra, messages, is_root ? is_root : roots, wish, stop);
+	else if (messages->n_messages)
+		infer(spectra, messages, is_root ? is_root : roots, wish, stop);
 	wp_spectra_finish(spectra);
 	return spectra;
 }

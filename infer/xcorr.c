@@ -19,9 +19,9 @@ const char *const wp_xcorr_method_names[WP_XCORR_N_METHODS] = { "direct", "spars
 
 /*
  * Measured on x86-64 in units of one pair of the sparse way (a load, a multiplication, an addition to
- * memory): a real transform of n values takes 1.1 n log2(n) of them.
+ * memory): a real transform of n values takes 0.2 n log2(n) of them.
  */
-#define TRANSFORM_COST 1.1
+#define TRANSFORM_COST 0.2
 
 struct WpXcorr {
 	gsize length; /* of the transforms below, in values; 0 = none yet */

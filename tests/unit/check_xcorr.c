@@ -344,6 +344,138 @@ START_TEST(messages_in_any_order)
 }
 END_TEST
 
+/* Delays around 20 ms, so that no message stands on a beat. */
+static gint64
+later(WpRandom64 *random, gint64 time, gint64 delay)
+{
+	return time + delay * MS + (gint64)wp_random64_below(random, (guint32)(delay * MS / 2));
+}
+
+static void
+check_paths(const WpSpectra *spectra, const char *want)
+{
+	g_autoptr(GString) got = g_string_new(NULL);
+	for (guint32 i = 0; i < spectra->vertices->len; i++) {
+		const WpVertex *v = wp_spectra_vertex(spectra, i);
+		g_string_append_printf(got, "%*s%u>%u%s\n", (int)v->depth - 1, "", v->sender,
+				       v->receiver, v->share < 0.9 ? " in part" : "");
+	}
+	ck_assert_str_eq(got->str, want);
+}
+
+/*
+ * 0 asks 1, which asks 2, and answers: ten in flight at a time. 0>1>0 follows as surely as 0>1>2>1>0, and is
+ * no path; nor is a longer one through several requests.
+ */
+START_TEST(no_derived_paths)
+{
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 now = 0;
+	for (int i = 0; i < 3000; i++) {
+		now += wp_random64_below(&random, 30) * MS;
+		gint64 t = now;
+		send(messages, 0, 1, t);
+		send(messages, 1, 2, t = later(&random, t, 20));
+		send(messages, 2, 1, t = later(&random, t, 50));
+		send(messages, 1, 0, t = later(&random, t, 10));
+	}
+	wp_messages_freeze(messages);
+	const guint8 is_root[] = { 1, 0, 0 };
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, is_root, NULL, NULL);
+	check_paths(spectra, "0>1\n 1>2\n  2>1\n   1>0\n");
+	ck_assert_double_eq_tol(wp_spectra_vertex(spectra, 2)->spikes[0].delay_ns, 62.5 * MS,
+				1.0 * MS);
+}
+END_TEST
+
+/* 0 and 3 both use 1 and 2: what comes back goes to who asked, not to the other. */
+START_TEST(no_ghosts)
+{
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 now = 0;
+	for (int i = 0; i < 3000; i++) {
+		now += wp_random64_below(&random, 50) * MS;
+		guint32 who = wp_random64_below(&random, 2) ? 0 : 3;
+		gint64 t = now;
+		send(messages, who, 1, t);
+		send(messages, 1, 2, t = later(&random, t, 20));
+		send(messages, 2, 1, t = later(&random, t, 20));
+		send(messages, 1, who, t = later(&random, t, 20));
+	}
+	wp_messages_freeze(messages);
+	const guint8 is_root[] = { 1, 0, 0, 1 };
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, is_root, NULL, NULL);
+	ck_assert_uint_eq(spectra->vertices->len, 8);
+	for (guint32 i = 3; i < 8; i += 4)
+		ck_assert_uint_eq(wp_spectra_vertex(spectra, i)->receiver,
+				  wp_spectra_vertex(spectra, i - 3)->sender);
+}
+END_TEST
+
+typedef enum {
+	CLOCKS,  /* two of the same period, that stray by themselves */
+	EXACT,   /* ... that do not stray at all */
+	BURSTY,  /* ten messages together, either at its own times */
+	STOPPED, /* rates that stop and go together */
+	N_LAWS
+} Law;
+
+static gint64
+time_by(WpRandom64 *random, Law law, int i, gint64 *burst)
+{
+	gint64 time = wp_random64_below(random, 80000) * MS;
+	switch (law) {
+	case CLOCKS:
+		return i * 20 * MS + (gint64)wp_random64_below(random, (guint32)MS);
+	case EXACT:
+		return i * 20 * MS;
+	case BURSTY:
+		*burst = i % 10 ? *burst + MS / 10 : time;
+		return *burst;
+	default:
+		return time % (8000 * MS) < 4000 * MS ? time : time - 4000 * MS;
+	}
+}
+
+/* 1 gets messages and sends some, at times that only seem to go together: no edge. */
+START_TEST(no_accidents)
+{
+	for (int law = 0; law < N_LAWS; law++) {
+		WpRandom64 random = { WP_RANDOM64_SEED + (guint64)law };
+		g_autoptr(WpMessages) messages = wp_messages_new();
+		gint64 in = 0, out = 0;
+		for (int i = 0; i < 4000; i++) {
+			send(messages, 0, 1, time_by(&random, (Law)law, i, &in));
+			send(messages, 1, 2, time_by(&random, (Law)law, i, &out) + 7 * MS);
+		}
+		wp_messages_freeze(messages);
+		const guint8 is_root[] = { 1, 0, 0 };
+		g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, is_root, NULL, NULL);
+		ck_assert_msg(spectra->vertices->len == 1, "law %d: %u edges", law,
+			      spectra->vertices->len);
+	}
+}
+END_TEST
+
+/* A clock that strays, and what it causes, which strays with it: an edge. */
+START_TEST(caused_by_a_clock)
+{
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 burst;
+	for (int i = 0; i < 4000; i++) {
+		gint64 t = time_by(&random, CLOCKS, i, &burst);
+		send(messages, 0, 1, t);
+		send(messages, 1, 2, later(&random, t, 2));
+	}
+	wp_messages_freeze(messages);
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	check_paths(spectra, "0>1\n 1>2\n");
+}
+END_TEST
+
 /* No messages, or one: no paths, or one. */
 START_TEST(nothing)
 {
@@ -360,4 +492,5 @@ START_TEST(nothing)
 END_TEST
 
 WP_SUITE("xcorr", bins, signal_counts, impulse, agreement, shift, linearity, choice, spikes,
-	 published_chain, messages_in_any_order, nothing)
+	 published_chain, messages_in_any_order, no_derived_paths, no_ghosts, no_accidents,
+	 caused_by_a_clock, nothing)

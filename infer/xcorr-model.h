@@ -1,0 +1,119 @@
+/*
+ * What cross-correlation knows of a trace: which edges go together at a node, and how long after a
+ * message of the one those of the other leave.
+ *
+ * Lags are kept in bins that grow with them: 32 to each power of two, so that a delay of 60 us and one of
+ * 3 s are both known to some percent, at any time scale in one pass.
+ */
+#ifndef WP_INFER_XCORR_MODEL_H
+#define WP_INFER_XCORR_MODEL_H
+
+#include "infer/xcorr-private.h"
+
+#define WP_LAG_BITS 5
+#define WP_LAG_UNIT (1u << WP_LAG_BITS) /* bins an octave */
+
+/* Of a lag >= 0; lags of 86400 s have 1470. */
+static inline guint32
+wp_lag_bin(gint64 lag_ns)
+{
+	if (lag_ns < 2 * (gint64)WP_LAG_UNIT)
+		return (guint32)lag_ns;
+	guint32 shift = 63 - (guint32)__builtin_clzll((guint64)lag_ns) - WP_LAG_BITS;
+	return shift * WP_LAG_UNIT + (guint32)(lag_ns >> shift);
+}
+
+/* The least lag of a bin, and how many ns are in it. */
+static inline gint64
+wp_lag_of_bin(guint32 bin)
+{
+	if (bin < 2 * WP_LAG_UNIT)
+		return bin;
+	return (gint64)(bin % WP_LAG_UNIT + WP_LAG_UNIT) << (bin / WP_LAG_UNIT - 1);
+}
+
+static inline gint64
+wp_lag_width(guint32 bin)
+{
+	return bin < 2 * WP_LAG_UNIT ? 1 : (gint64)1 << (bin / WP_LAG_UNIT - 1);
+}
+
+/*
+ * Edges that go together: messages of OUT leave some time after messages of IN arrive, more often than
+ * chance has it. DENSITY[i] is of bin BEGIN + i: messages caused by one of IN, per ns.
+ */
+typedef struct {
+	guint32 in; /* edges */
+	guint32 out;
+	gboolean is_periodic; /* left out in some place, as two clocks would do */
+	double sds;           /* of the clearest place */
+	double mass;   /* messages of OUT that one of IN causes; the integral of the density */
+	guint32 begin; /* bins of lag that the density covers */
+	guint32 n_bins;
+	double *density;
+	double *counts; /* while learning */
+	gint64 min_ns;  /* lags that may have a density */
+	gint64 max_ns;
+} WpPair;
+
+#define WP_NO_EDGE G_MAXUINT32
+
+/* The likeliest cause of a message. */
+typedef struct {
+	guint32 edge; /* WP_NO_EDGE: none */
+	guint32 at;   /* message of it */
+	float share;  /* how likely */
+} WpCause;
+
+/* Until when a message may have effects: later ones are as much less likely. */
+typedef struct {
+	float until_ns; /* since it arrived */
+	float odds;
+} WpEffect;
+
+typedef struct {
+	const WpMessages *messages;
+	const guint8 *is_root; /* by node */
+	const WpXcorrOptions *options;
+	WpStopFunc stop;
+	gint64 max_lag_ns;   /* looked at */
+	GArray *pairs;       /* WpPair, by out, then in */
+	guint32 *first_pair; /* by edge, + 1: pairs of which it is the OUT */
+	double *uncaused;    /* by edge: messages a ns that nothing caused */
+	WpEffect **effects;  /* by edge and message */
+	WpCause **causes;    /* likewise, while learning; NULL else */
+	WpCause **lasts;     /* likewise: what came back last */
+	guint64 n_tests;
+	guint64 n_correlations;
+	guint64 n_periodic; /* pairs that two clocks of the same period would explain */
+	double threshold;   /* standard deviations that chance does not reach */
+} WpXcorrModel;
+
+void wp_xcorr_model_init(WpXcorrModel *model, const WpMessages *messages, const guint8 *is_root,
+			 const WpXcorrOptions *options, WpStopFunc stop);
+void wp_xcorr_model_clear(WpXcorrModel *model);
+
+/* Which edges go together (xcorr-pairs.c). */
+void wp_xcorr_find_pairs(WpXcorrModel *model);
+
+/* TRUE where two clocks of the same period would do (xcorr-periodic.c): MIN..MAX is where the spike is. */
+gboolean wp_xcorr_is_clockwork(const WpEdge *in, const WpEdge *out, gint64 min_ns, gint64 max_ns);
+
+/* Each message given to what causes it, so that what follows from others vanishes (xcorr-causes.c). */
+void wp_xcorr_learn_causes(WpXcorrModel *model);
+
+/* Which messages have had their effect, from CAUSES (xcorr-superseded.c). */
+void wp_xcorr_supersede(WpXcorrModel *model);
+
+/* What is left of the intensity of message AT of EDGE after LAG_NS. */
+static inline double
+wp_xcorr_effect_left(const WpXcorrModel *model, guint32 edge, gsize at, gint64 lag_ns)
+{
+	const WpEffect *effect = &model->effects[edge][at];
+	return (float)lag_ns > effect->until_ns ? 1 - (double)effect->odds : 1;
+}
+
+/* Paths from the roots on (xcorr-paths.c). */
+void wp_xcorr_follow(WpXcorrModel *model, WpSpectra *spectra);
+
+#endif

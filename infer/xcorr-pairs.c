@@ -1,0 +1,301 @@
+/*
+ * Which edges go together: for each edge into a node and each out of it, the correlation of counts at time
+ * scales from a microsecond to the longest lag, each four times the one before, and a test of each place of
+ * it. The test has to hold where rates drift, double and stop, and where traffic comes in bursts:
+ *
+ *      C    |            ___                      x = what is in the window - half of what is in the
+ *           |         __|   |__                       two beside it
+ *           |   _____|  |   |  |_____
+ *           +-----------+---+-----------> lag     left | window | right, each as wide
+ *
+ * - Beside itself: rates that drift make C slope, but not rise at one lag; what lies left and right is the null.
+ * - In blocks of time: x is added up a block at a time, over the root of all that was counted there, and
+ *   z = sum x / sqrt(sum x^2) over the blocks. Without a cause x is as likely above 0 as below, so whatever its
+ *   spread P(z > t) <= 3.18 P(a Gaussian > t) (Pinelis, "Extremal probabilistic problems and Hotelling's T^2
+ *   test under a symmetry condition", Annals of Statistics 1994): bursts weigh little, and a coincidence
+ *   of rates in one place is one block, however many messages it has.
+ * - All of it counted: t is chosen so that all tests of the trace together find something by chance with a
+ *   probability of at most false_share (Bonferroni), so that of the edges found no more are false.
+ */
+#include "infer/xcorr-model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "infer/signal.h"
+
+/* Bins of a scale: lags up to N_LAGS, windows up to MAX_WINDOW, and as much on either side. */
+#define N_LAGS     64
+#define MAX_WINDOW 16
+#define BEFORE     MAX_WINDOW
+#define N_BINS     (BEFORE + N_LAGS + 2 * MAX_WINDOW)
+
+/* Windows of 2, 4, 8, 16 bins. */
+#define N_WIDTHS 4
+
+/* A block of time is this many windows long, or the duration over MAX_BLOCKS. */
+#define BLOCK_WINDOWS 4
+#define MAX_BLOCKS    4096
+
+/* The finest quantum: clocks of captures are rarely better. Then each scale four times the one before. */
+#define FINEST_NS 1024
+/* Ticks of a microsecond and less are beyond what it looks at. */
+#define COARSE_NS  2000
+#define SCALE_BITS 2
+
+/* Messages that an edge must have for anything to stand out. */
+#define MIN_MESSAGES 12
+
+/* Sums over blocks, by width and lag. */
+typedef struct {
+	double sum[N_WIDTHS][N_LAGS];
+	double squares[N_WIDTHS][N_LAGS];
+} Sums;
+
+typedef struct {
+	WpXcorrModel *model;
+	WpSignal **signals; /* by edge, at the present scale; made when asked for */
+	gint64 quantum;
+	Sums sums;
+	double blocks[N_WIDTHS][N_BINS]; /* the present block, by width */
+	gint64 block_of[N_WIDTHS];
+} Finder;
+
+static WpSignal *
+signal_of(Finder *finder, guint32 edge)
+{
+	const WpEdge *of = &finder->model->messages->edges[edge];
+	if (!finder->signals[edge])
+		finder->signals[edge] = wp_signal_new(
+			of->times_ns, of->n, finder->model->messages->begin_ns, finder->quantum);
+	return finder->signals[edge];
+}
+
+/* The block of WIDTH is over. */
+static void
+close_block(Finder *finder, int width)
+{
+	double *block = finder->blocks[width];
+	double before[N_BINS + 1];
+	int w = 2 << width;
+	before[0] = 0;
+	for (int i = 0; i < N_BINS; i++)
+		before[i + 1] = before[i] + block[i];
+	double weight = sqrt(before[N_BINS]);
+	if (weight > 0)
+		for (int lag = 0; lag < N_LAGS; lag++) {
+			int at = BEFORE + lag;
+			double inside = before[at + w] - before[at];
+			double beside =
+				before[at] - before[at - w] + before[at + 2 * w] - before[at + w];
+			double x = (inside - beside / 2) / weight;
+			finder->sums.sum[width][lag] += x;
+			finder->sums.squares[width][lag] += x * x;
+		}
+	memset(block, 0, sizeof finder->blocks[width]);
+}
+
+static gint64
+block_bins(const Finder *finder, int width)
+{
+	const WpMessages *messages = finder->model->messages;
+	gint64 duration = (messages->end_ns - messages->begin_ns) / finder->quantum + 1;
+	return MAX((gint64)BLOCK_WINDOWS * (2 << width), duration / MAX_BLOCKS + 1);
+}
+
+/* Pairs of bins that are not empty, block by block. */
+static void
+correlate(Finder *finder, const WpSignal *a, const WpSignal *b)
+{
+	gsize low = 0;
+	gint64 lengths[N_WIDTHS];
+	memset(&finder->sums, 0, sizeof finder->sums);
+	memset(finder->blocks, 0, sizeof finder->blocks);
+	for (int width = 0; width < N_WIDTHS; width++) {
+		lengths[width] = block_bins(finder, width);
+		finder->block_of[width] = 0;
+	}
+	for (gsize i = 0; i < a->n; i++) {
+		gint64 first = a->bins[i] - BEFORE, last = first + N_BINS - 1;
+		for (int width = 0; width < N_WIDTHS; width++)
+			if (a->bins[i] / lengths[width] != finder->block_of[width]) {
+				close_block(finder, width);
+				finder->block_of[width] = a->bins[i] / lengths[width];
+			}
+		while (low < b->n && b->bins[low] < first)
+			low++;
+		for (gsize j = low; j < b->n && b->bins[j] <= last; j++) {
+			double pairs = (double)a->counts[i] * b->counts[j];
+			for (int width = 0; width < N_WIDTHS; width++)
+				finder->blocks[width][b->bins[j] - first] += pairs;
+		}
+	}
+	for (int width = 0; width < N_WIDTHS; width++)
+		close_block(finder, width);
+}
+
+/* Widens the pair to bins that hold lags FROM .. TO, with DENSITY at least, all of it in the window. */
+static void
+cover(WpPair *pair, gint64 from_ns, gint64 to_ns, double density)
+{
+	guint32 begin = wp_lag_bin(MAX(from_ns, 0)), end = wp_lag_bin(MAX(to_ns, 0)) + 1;
+	if (!pair->n_bins) {
+		pair->begin = begin;
+		pair->n_bins = end - begin;
+		pair->density = g_new0(double, pair->n_bins);
+	} else if (begin < pair->begin || end > pair->begin + pair->n_bins) {
+		guint32 low = MIN(begin, pair->begin);
+		guint32 high = MAX(end, pair->begin + pair->n_bins);
+		double *wider = g_new0(double, high - low);
+		memcpy(wider + (pair->begin - low), pair->density, pair->n_bins * sizeof *wider);
+		g_free(pair->density);
+		pair->density = wider;
+		pair->begin = low;
+		pair->n_bins = high - low;
+	}
+	for (guint32 bin = begin; bin < end; bin++)
+		pair->density[bin - pair->begin] = MAX(pair->density[bin - pair->begin], density);
+}
+
+/* What stands out at the present scale. The support is a window wider on either side. */
+static void
+take_windows(Finder *finder, WpPair *pair)
+{
+	double messages = (double)finder->model->messages->edges[pair->in].n;
+	gint64 q = finder->quantum;
+	for (int width = 0; width < N_WIDTHS; width++)
+		for (gint64 lag = 0; lag < N_LAGS; lag++) {
+			gint64 w = 2 << width;
+			double sum = finder->sums.sum[width][lag];
+			double squares = finder->sums.squares[width][lag];
+			double z = squares > 0 ? sum / sqrt(squares) : 0;
+			if (z < finder->model->threshold || lag * q > finder->model->max_lag_ns)
+				continue;
+			const WpEdge *in = &finder->model->messages->edges[pair->in];
+			const WpEdge *out = &finder->model->messages->edges[pair->out];
+			if (wp_xcorr_is_clockwork(in, out, lag * q, (lag + w) * q)) {
+				pair->is_periodic = TRUE;
+				continue;
+			}
+			double density = sum / messages / (double)(w * q);
+			cover(pair, (lag - w) * q, (lag + 2 * w) * q, density / 16);
+			cover(pair, lag * q, (lag + w) * q, density);
+			pair->sds = MAX(pair->sds, z);
+		}
+}
+
+static void
+drop_signals(Finder *finder)
+{
+	for (guint32 i = 0; i < finder->model->messages->n; i++)
+		g_clear_pointer(&finder->signals[i], wp_signal_free);
+}
+
+/* Edges of so few messages that nothing can stand out, and what roots send, have no causes. */
+static gboolean
+may_be_caused(const WpXcorrModel *model, const WpEdge *out)
+{
+	return out->n >= MIN_MESSAGES && !model->is_root[out->sender];
+}
+
+static void
+add_candidates(WpXcorrModel *model)
+{
+	const WpMessages *messages = model->messages;
+	for (guint32 o = 0; o < messages->n; o++)
+		for (guint32 i = 0; i < messages->n; i++) {
+			const WpEdge *in = &messages->edges[i], *out = &messages->edges[o];
+			WpPair pair = { .in = i, .out = o };
+			if (in->receiver_host == out->sender_host && in->n >= MIN_MESSAGES &&
+			    may_be_caused(model, out))
+				g_array_append_val(model->pairs, pair);
+		}
+}
+
+static void
+keep_found(WpXcorrModel *model)
+{
+	guint n = 0;
+	for (guint i = 0; i < model->pairs->len; i++) {
+		WpPair *pair = &g_array_index(model->pairs, WpPair, i);
+		model->n_periodic += pair->is_periodic && !pair->n_bins;
+		if (!pair->n_bins)
+			continue;
+		for (guint32 k = 0; k < pair->n_bins; k++)
+			pair->mass += pair->density[k] * (double)wp_lag_width(pair->begin + k);
+		g_array_index(model->pairs, WpPair, n++) = *pair;
+	}
+	g_array_set_size(model->pairs, n);
+}
+
+/* Standard deviations that chance exceeds with PROBABILITY in one test. */
+static double
+threshold_of(double probability)
+{
+	double low = 0, high = 40;
+	while (high - low > 1e-6) {
+		double middle = (low + high) / 2;
+		if (3.18 * erfc(middle / G_SQRT2) / 2 > probability)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+/*
+ * The finest quantum: the clock's tick where that is longer. All times stand on ticks, so all lags do: a bin
+ * that holds one more tick than the next would hold more for that alone.
+ */
+static gint64
+finest_quantum(const WpMessages *messages)
+{
+	gint64 tick = 0;
+	for (guint32 i = 0; i < messages->n; i++)
+		for (gsize k = 0; k < messages->edges[i].n && tick != 1; k++) {
+			gint64 a = messages->edges[i].times_ns[k] - messages->begin_ns, b = tick;
+			while (b) {
+				gint64 rest = a % b;
+				a = b;
+				b = rest;
+			}
+			tick = a;
+		}
+	return tick >= COARSE_NS ? tick : FINEST_NS;
+}
+
+void
+wp_xcorr_find_pairs(WpXcorrModel *model)
+{
+	Finder *finder = g_new0(Finder, 1);
+	/* Of so few messages that any unit would do, too. */
+	gint64 begin = MIN(finest_quantum(model->messages), MAX(model->max_lag_ns, FINEST_NS));
+	guint n_scales = 0;
+	finder->model = model;
+	finder->signals = g_new0(WpSignal *, MAX(model->messages->n, 1));
+	add_candidates(model);
+	while (begin * 4 < model->options->quantum_ns)
+		begin <<= SCALE_BITS;
+	for (gint64 q = begin; n_scales == 0 || q * N_LAGS / 4 < model->max_lag_ns;
+	     q <<= SCALE_BITS)
+		n_scales++;
+	model->n_tests = (guint64)model->pairs->len * n_scales * N_WIDTHS * N_LAGS;
+	model->threshold =
+		threshold_of(model->options->false_share / (double)MAX(model->n_tests, 1));
+	for (guint s = 0; s < n_scales; s++) {
+		finder->quantum = begin << (SCALE_BITS * s);
+		for (guint i = 0; i < model->pairs->len; i++) {
+			WpPair *pair = &g_array_index(model->pairs, WpPair, i);
+			if (model->stop && model->stop())
+				break;
+			correlate(finder, signal_of(finder, pair->in),
+				  signal_of(finder, pair->out));
+			model->n_correlations++;
+			take_windows(finder, pair);
+		}
+		drop_signals(finder);
+	}
+	keep_found(model);
+	g_free(finder->signals);
+	g_free(finder);
+}

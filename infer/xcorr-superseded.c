@@ -1,0 +1,95 @@
+/*
+ * Messages that have had their effect. What follows a message into a node is caused by it only until something
+ * that it set off comes back there; from then on that is the cause, as the node has been waiting for it:
+ *
+ *      m: A->B ...... B->C ...... C->B: r ...... B->A       B->A comes of r, not of m, though it follows
+ *                                                           both as surely
+ *
+ * So where A->B->C->B->A explains the messages, A->B->A is not found beside it. And of several that come back
+ * (calls that were made side by side), the last one: before it the node could not go on.
+ *
+ * What set off what is known only as likely, message by message: the likeliest cause of each, and how likely
+ * the whole chain is; by as much the earlier message counts less.
+ */
+#include "infer/xcorr-model.h"
+
+/* Chains longer or less likely than this say nothing. */
+#define MAX_STEPS 64
+#define MIN_ODDS  0.3
+
+/* How much is believed of it: a node may also go on by itself, and beside others. */
+#define BELIEF         0.98
+#define BELIEF_SIBLING 0.9
+
+/* A later finding replaces an earlier time where it is so much surer. */
+#define MUCH_SURER 0.3
+
+static void
+supersede(WpEffect *effect, double lag_ns, double odds)
+{
+	gboolean is_earlier = lag_ns < effect->until_ns && odds > effect->odds - MUCH_SURER;
+	if (is_earlier || odds > effect->odds + MUCH_SURER) {
+		effect->until_ns = (float)lag_ns;
+		effect->odds = (float)odds;
+	}
+}
+
+/* The message that set off what now comes back to its node as message AT of EDGE. */
+static const WpCause *
+find_origin(const WpXcorrModel *model, guint32 edge, gsize at, double *out_odds)
+{
+	guint32 host = model->messages->edges[edge].receiver_host;
+	const WpCause *cause = &model->causes[edge][at];
+	double odds = 1;
+	for (int step = 0; step < MAX_STEPS && cause->edge != WP_NO_EDGE; step++) {
+		odds *= (double)cause->share;
+		if (odds < MIN_ODDS)
+			return NULL;
+		if (model->messages->edges[cause->edge].receiver_host == host) {
+			*out_odds = odds;
+			return cause;
+		}
+		cause = &model->causes[cause->edge][cause->at];
+	}
+	return NULL;
+}
+
+/* R has come back for M; what came back for it before, or comes after, are siblings. */
+static void
+come_back(WpXcorrModel *model, const WpCause *m, const WpCause *r, double odds)
+{
+	const WpMessages *messages = model->messages;
+	gint64 time = messages->edges[r->edge].times_ns[r->at];
+	WpEffect *effect = &model->effects[m->edge][m->at];
+	gint64 begin = messages->edges[m->edge].times_ns[m->at];
+	supersede(effect, (double)(time - begin), BELIEF * odds);
+	WpCause *last = &model->lasts[m->edge][m->at];
+	if (last->edge == WP_NO_EDGE) {
+		*last = (WpCause){ r->edge, r->at, (float)odds };
+		return;
+	}
+	gint64 last_time = messages->edges[last->edge].times_ns[last->at];
+	WpCause earlier = time > last_time ? *last : *r, later = time > last_time ? *r : *last;
+	supersede(&model->effects[earlier.edge][earlier.at], (double)ABS(time - last_time),
+		  BELIEF_SIBLING * odds * (double)last->share);
+	*last = (WpCause){ later.edge, later.at, (float)odds };
+}
+
+void
+wp_xcorr_supersede(WpXcorrModel *model)
+{
+	const WpMessages *messages = model->messages;
+	for (guint32 i = 0; i < messages->n; i++)
+		for (gsize k = 0; k < messages->edges[i].n; k++) {
+			model->effects[i][k] = (WpEffect){ G_MAXFLOAT, 0 };
+			model->lasts[i][k].edge = WP_NO_EDGE;
+		}
+	for (guint32 i = 0; i < messages->n; i++)
+		for (gsize k = 0; k < messages->edges[i].n; k++) {
+			double odds;
+			const WpCause *origin = find_origin(model, i, k, &odds);
+			const WpCause here = { i, (guint32)k, 1 };
+			if (origin)
+				come_back(model, origin, &here, odds);
+		}
+}
