@@ -1,7 +1,7 @@
 /*
  * Which inferred call is which true one.
  *
- * On the wire: inside one 4-tuple all pairs within the tolerance, by distance in whole microseconds,
+ * On the wire: inside one 4-tuple the pairs within the tolerance (of each call with the nearest rows), by distance in whole microseconds,
  * then by distance of the returns, then by ids; each pair whose two ends are still free is taken.
  * Where the truth knows a call on several clocks, each flow uses the one that matches most calls, then
  * the one that is nearest. Span sets: by id.
@@ -12,6 +12,9 @@
 #include "infer/accuracy-private.h"
 
 #define NO_DISTANCE G_MAXINT64 /* of returns, one of which is unknown */
+
+/* Rows on either side that may be a call: the nearest. With a long tolerance there are as many as rows. */
+#define MAX_NEAR 64
 
 /* A call and a row that may be the same. */
 typedef struct {
@@ -80,16 +83,19 @@ add_pair(Matcher *matcher, const Item *call, const Item *row)
 	g_array_append_val(matcher->pairs, pair);
 }
 
-/* All pairs of calls and rows of one flow, both by time, that are near enough; nearest first. */
+/* Pairs of calls and rows of one flow, both by time, that are near enough; nearest first. */
 static void
 find_pairs(Matcher *matcher, const Item *calls, guint n_calls, const Item *rows, guint n_rows)
 {
 	g_array_set_size(matcher->pairs, 0);
-	for (guint i = 0, first = 0; i < n_calls; i++) {
+	for (guint i = 0, first = 0, at = 0; i < n_calls; i++) {
 		while (first < n_rows &&
 		       rows[first].time_ns < calls[i].time_ns - matcher->tolerance_ns)
 			first++;
-		for (guint k = first; k < n_rows; k++) {
+		while (at < n_rows && rows[at].time_ns < calls[i].time_ns)
+			at++;
+		for (guint k = MAX(first, at - MIN(at, MAX_NEAR)); k < MIN(n_rows, at + MAX_NEAR);
+		     k++) {
 			if (rows[k].time_ns > calls[i].time_ns + matcher->tolerance_ns)
 				break;
 			add_pair(matcher, &calls[i], &rows[k]);

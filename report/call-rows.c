@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/escape.h"
+#include "infer/map.h"
 #include "report/format.h"
 
 static const char *const csv_suffixes[] = { "csv", NULL };
@@ -53,8 +54,11 @@ struct WpCallRows {
 	const WpLinks *links;
 	EscapeFunc escape;
 	gboolean ids_unique;
-	guint32 *order;  /* spans in the order of rows */
-	guint64 *places; /* of each span in that order */
+	guint64 last_ids[2]; /* the greatest of the parts before: numbers, texts */
+	gboolean ascends; /* numbers are given in order of time, as far as the first part shows */
+	WpMap *repeated;  /* places + 1 of calls in this part whose id another had before */
+	guint32 *order;   /* spans in the order of rows */
+	guint64 *places;  /* of each span in that order */
 	guint32 n;
 
 	/* All parts. */
@@ -132,6 +136,63 @@ make_order(Rows *rows)
 		rows->places[rows->order[i]] = answer ? answer->numbers[i] : i;
 }
 
+/* Texts are numbered as they come, so of both kinds a new call has a greater one than all before. */
+static guint64 *
+last_id(Rows *rows, guint64 id)
+{
+	return &rows->last_ids[id >= WP_ID_TEXT];
+}
+
+static void
+note_last_ids(Rows *rows)
+{
+	for (guint32 i = 0; i < rows->n; i++) {
+		guint64 id = rows->spans->spans[i].id;
+		if (id == WP_NO_ID)
+			continue;
+		*last_id(rows, id) = MAX(*last_id(rows, id), id);
+	}
+}
+
+static gboolean
+ids_ascend(const WpSpans *spans)
+{
+	guint64 last = 0;
+	for (guint32 i = 0; i < spans->n; i++) {
+		guint64 id = spans->spans[i].id;
+		if (id < WP_ID_TEXT && id < last)
+			return FALSE;
+		last = id < WP_ID_TEXT ? id : last;
+	}
+	return TRUE;
+}
+
+/*
+ * Ids that were unique at first may come again later in a long trace. Of those that come again the first keeps it.
+ * Numbers that are not given in order (they may be by chance) are compared with those of this part alone.
+ */
+static void
+find_repeated(Rows *rows)
+{
+	g_autoptr(WpMap) before = g_steal_pointer(&rows->repeated);
+	g_autoptr(WpMap) owners = wp_map_new();
+
+	rows->repeated = wp_map_new();
+	for (guint32 i = 0; i < rows->n; i++) {
+		const WpSpan *span = &rows->spans->spans[rows->order[i]];
+		guint64 place = rows->places[rows->order[i]] + 1;
+		gboolean is_old = span->id <= *last_id(rows, span->id) &&
+				  (rows->ascends || span->id >= WP_ID_TEXT);
+		gboolean is_repeated =
+			span->marks & WP_MARK_CARRIED
+				? before && wp_map_find(before, place) != WP_MAP_NONE
+				: span->id == WP_NO_ID || is_old ||
+					  wp_map_find(owners, span->id) != WP_MAP_NONE;
+		wp_map_at(is_repeated ? rows->repeated : owners, is_repeated ? place : span->id, 1);
+	}
+	note_last_ids(rows);
+}
+
 static void
 begin_part(Rows *rows, const WpAnalysis *analysis)
 {
@@ -143,11 +204,16 @@ begin_part(Rows *rows, const WpAnalysis *analysis)
 	rows->n = rows->spans->n;
 	if (!rows->has_begun) {
 		rows->ids_unique = has_unique_ids(rows->spans);
+		rows->ascends = ids_ascend(rows->spans);
 		if (rows->format == WP_CALLS_CSV)
 			wp_out_text(rows->out, CSV_HEADER);
 	}
-	rows->has_begun = TRUE;
 	make_order(rows);
+	if (rows->ids_unique && rows->has_begun)
+		find_repeated(rows);
+	else if (rows->ids_unique)
+		note_last_ids(rows);
+	rows->has_begun = TRUE;
 }
 
 static void
@@ -190,6 +256,8 @@ wp_call_rows_free(WpCallRows *rows)
 	g_ptr_array_unref(rows->strings);
 	g_ptr_array_unref(rows->names);
 	g_string_free(rows->row, TRUE);
+	if (rows->repeated)
+		wp_map_free(rows->repeated);
 	g_free(rows);
 }
 
@@ -256,6 +324,11 @@ add_id(Rows *rows, guint32 span)
 		add_uint(rows, id);
 	else
 		rows->escape(rows->row, wp_record_id_text(rows->nodes, id, buffer));
+	if (rows->repeated && rows->ids_unique &&
+	    wp_map_find(rows->repeated, rows->places[span] + 1) != WP_MAP_NONE) {
+		g_string_append_c(rows->row, '#');
+		add_uint(rows, rows->places[span] + 1);
+	}
 }
 
 static void
