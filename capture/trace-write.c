@@ -387,7 +387,8 @@ put_optional(Writer *writer, const WpRecord *record, const guint32 *tokens)
 	put_tokens(output, tokens, record->n_tokens);
 	if (record->n_transports || writer->has_ways) /* a line may end before its last columns */
 		put_tab(output);
-	put_transports(output, tokens + record->n_tokens, record->n_transports);
+	if (record->n_transports)
+		put_transports(output, tokens + record->n_tokens, record->n_transports);
 }
 
 /* Times at the receiver's tap, which only captures of several taps have. */

@@ -51,7 +51,7 @@ measure_after(const WpMendBundles *bundles, WpMap *types)
 			after[type] = -1;
 		if (link->parent == WP_NO_SPAN || !(link->evidence & WP_EVIDENCE_AFTER))
 			continue;
-		gint64 gap = span->call_ns - bundles->spans[link->parent].return_ns;
+		gint64 gap = span->call_ns - wp_span_replied_ns(&bundles->spans[link->parent]);
 		after[type] = MAX(after[type], MAX(gap, 0));
 	}
 	return after;
@@ -159,10 +159,11 @@ wp_mend_fits(const WpMendBundles *bundles, const WpMendBundle *bundle, guint32 n
 	if (number == bundle->parent || number == bundle->runner_up)
 		return TRUE;
 	if (parent->callee_host != bundle->host || !wp_span_is_paired(parent) ||
-	    parent->call_ns > bundle->begin_ns || (parent->marks & WP_MARK_WAIT))
+	    wp_span_served_ns(parent) > bundle->begin_ns || (parent->marks & WP_MARK_WAIT))
 		return FALSE;
-	return parent->return_ns >= bundle->end_ns ||
-	       (bundle->after_ns >= 0 && parent->return_ns >= bundle->begin_ns - bundle->after_ns);
+	gint64 replied_ns = wp_span_replied_ns(parent);
+	return replied_ns >= bundle->end_ns ||
+	       (bundle->after_ns >= 0 && replied_ns >= bundle->begin_ns - bundle->after_ns);
 }
 
 /* Calls into a host that may still cause something. */

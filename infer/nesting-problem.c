@@ -61,6 +61,19 @@ number_kinds(const WpSpan *spans, const guint32 *list, guint32 n, gboolean calle
 	return wp_map_count(numbers);
 }
 
+/* They stand by the time of their callers, from which they have not all the same way. */
+static void
+sort_by_served(const WpSpan *spans, guint32 *list, guint32 n)
+{
+	for (guint32 i = 1; i < n; i++) {
+		guint32 moved = list[i], at = i;
+		gint64 served_ns = wp_span_served_ns(&spans[moved]);
+		for (; at > 0 && wp_span_served_ns(&spans[list[at - 1]]) > served_ns; at--)
+			list[at] = list[at - 1];
+		list[at] = moved;
+	}
+}
+
 static void
 add_parents(Builder *builder, const guint32 *incoming, guint32 n)
 {
@@ -71,14 +84,15 @@ add_parents(Builder *builder, const guint32 *incoming, guint32 n)
 	for (guint32 i = 0; i < n; i++)
 		if (wp_span_is_paired(&builder->spans[incoming[i]]))
 			list[n_list++] = incoming[i];
+	sort_by_served(builder->spans, list, n_list);
 	g_autofree guint32 *classes = g_new(guint32, MAX(n_list, 1));
 	problem->n_classes = number_kinds(builder->spans, list, n_list, TRUE, classes);
 	problem->parents = g_new0(WpNestParent, MAX(n_list, 1));
 	problem->n_parents = n_list;
 	for (guint32 i = 0; i < n_list; i++) {
 		const WpSpan *span = &builder->spans[list[i]];
-		problem->parents[i] = (WpNestParent){ .begin_ns = span->call_ns,
-						      .end_ns = span->return_ns,
+		problem->parents[i] = (WpNestParent){ .begin_ns = wp_span_served_ns(span),
+						      .end_ns = wp_span_replied_ns(span),
 						      .span = list[i],
 						      .class = classes[i],
 						      .waits = (span->marks & WP_MARK_WAIT) != 0 };

@@ -51,7 +51,7 @@ init_open(WpNestProblem *problem, const WpNestHost *host)
 		    (span->marks & WP_MARK_WAIT))
 			continue;
 		problem->parents[problem->n_parents + problem->n_open++] =
-			(WpNestParent){ .begin_ns = span->call_ns,
+			(WpNestParent){ .begin_ns = wp_span_served_ns(span),
 					.end_ns = END_UNKNOWN,
 					.span = host->incoming[i],
 					.class = class,

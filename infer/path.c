@@ -194,23 +194,23 @@ order_siblings(Builder *builder, guint32 *children, guint32 n)
 	}
 }
 
-/* The span minus the union of its children, which are in order of their calls. */
+/* What the callee had of the span minus the union of its children, which are in order of their calls. */
 static gint64
 get_self_ns(const WpSpan *spans, const WpSpan *span, const guint32 *children, guint32 n)
 {
-	gint64 covered = 0, until = span->call_ns;
+	gint64 covered = 0, until = wp_span_served_ns(span), replied = wp_span_replied_ns(span);
 
 	if (!wp_span_is_paired(span))
 		return 0;
 	for (guint32 i = 0; i < n; i++) {
 		gint64 begin = MAX(spans[children[i]].call_ns, until);
-		gint64 end = MIN(wp_span_end_ns(&spans[children[i]]), span->return_ns);
+		gint64 end = MIN(wp_span_end_ns(&spans[children[i]]), replied);
 		if (end > begin) {
 			covered += end - begin;
 			until = end;
 		}
 	}
-	return span->return_ns - span->call_ns - covered;
+	return replied - wp_span_served_ns(span) - covered;
 }
 
 /* Sets child_at and children, in order of calls: spans are. */

@@ -89,6 +89,7 @@ merge_node(WpPatternNode *to, const WpPatternNode *from)
 	wp_delay_merge(to->latency, from->latency);
 	wp_delay_merge(to->self_time, from->self_time);
 	wp_delay_merge(to->server_time, from->server_time);
+	wp_delay_merge(to->network_time, from->network_time);
 	if (to->call_delay && from->call_delay)
 		wp_delay_merge(to->call_delay, from->call_delay);
 }

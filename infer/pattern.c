@@ -115,6 +115,7 @@ draft_init(Draft *draft, const Builder *builder, const GArray *steps)
 			.self_time = wp_delay_new(),
 			.call_delay = i ? wp_delay_new() : NULL,
 			.server_time = wp_delay_new(),
+			.network_time = wp_delay_new(),
 		};
 	}
 	pattern->client = builder->spans[g_array_index(steps, WpPathStep, 0).span].caller;
@@ -126,6 +127,15 @@ record_bytes(const Builder *builder, guint32 record)
 	if (record == G_MAXUINT32 || builder->records[record].bytes == WP_NO_SIZE)
 		return 0;
 	return builder->records[record].bytes;
+}
+
+/* TRUE where call and return were captured at both ends. */
+static gboolean
+is_seen_twice(const Builder *builder, const WpSpan *span)
+{
+	return span->call_record != G_MAXUINT32 && span->return_record != G_MAXUINT32 &&
+	       builder->records[span->call_record].marks &
+		       builder->records[span->return_record].marks & WP_MARK_BOTH_ENDS;
 }
 
 /* Adds one span to its place in the pattern; PARENT is NULL for the root. */
@@ -141,9 +151,12 @@ draft_add(Draft *draft, const Builder *builder, guint32 place, guint32 number, c
 		if (!builder->holes[number])
 			wp_delay_add(node->self_time, builder->paths->self_ns[number]);
 		wp_delay_add(node->server_time, span->return_begin_ns - span->call_end_ns);
+		if (is_seen_twice(builder, span))
+			wp_delay_add(node->network_time,
+				     MAX(span->way_in_ns + span->way_out_ns, 0));
 	}
 	if (parent)
-		wp_delay_add(node->call_delay, span->call_ns - parent->call_ns);
+		wp_delay_add(node->call_delay, span->call_ns - wp_span_served_ns(parent));
 	node->n_messages += span->kind == WP_KIND_MESSAGE;
 	node->n_parallel += builder->paths->overlaps[number];
 	node->errors += wp_span_is_error(span);
@@ -547,6 +560,7 @@ wp_pattern_node_clear(WpPatternNode *node)
 	wp_delay_free(node->self_time);
 	wp_delay_free(node->call_delay);
 	wp_delay_free(node->server_time);
+	wp_delay_free(node->network_time);
 }
 
 void

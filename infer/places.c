@@ -115,7 +115,8 @@ add_share(Builder *builder, guint32 span, guint32 place, double weight, double d
 static void
 follow(Builder *builder, guint32 span, guint32 parent, double odds)
 {
-	double delay_ns = (double)(builder->spans[span].call_ns - builder->spans[parent].call_ns);
+	double delay_ns =
+		(double)(builder->spans[span].call_ns - wp_span_served_ns(&builder->spans[parent]));
 
 	for (guint32 i = 0; i < builder->n_shares[parent]; i++) {
 		Share share = *get_share(builder, parent, i);

@@ -15,6 +15,9 @@
 /* Times are kept within 146 years of 1970, so that the difference of any two is a gint64. */
 #define TIME_MAX (((gint64)1 << 62) - 1)
 
+/* No message is longer on its way: an hour. */
+#define WAY_MAX (3600 * G_GINT64_CONSTANT(1000000000))
+
 typedef struct {
 	guint32 first; /* span; NONE = free slot */
 	guint32 last;
@@ -138,14 +141,23 @@ clamp_time(gint64 time)
 	return CLAMP(time, -TIME_MAX, TIME_MAX);
 }
 
+/* How much later the other end had what went at TIME_NS. */
+static gint64
+way_of(const WpRecord *record, gint64 way_ns)
+{
+	return record->marks & WP_MARK_BOTH_ENDS ? CLAMP(way_ns, -WAY_MAX, WAY_MAX) : 0;
+}
+
 static guint32
 add_span(WpSpans *spans, const WpRecord *record, guint32 number)
 {
 	spans->spans[spans->n] = (WpSpan){
 		.call_ns = clamp_time(record->begin_ns),
-		.call_end_ns = clamp_time(MAX(record->end_ns, record->begin_ns)),
+		.call_end_ns = clamp_time(MAX(record->end_ns, record->begin_ns)) +
+			       way_of(record, record->end_way_ns),
 		.return_begin_ns = WP_NO_TIME,
 		.return_ns = WP_NO_TIME,
+		.way_in_ns = way_of(record, record->begin_way_ns),
 		.id = record->id,
 		.caller = record->sender,
 		.callee = record->receiver,
@@ -162,6 +174,18 @@ add_span(WpSpans *spans, const WpRecord *record, guint32 number)
 	return spans->n++;
 }
 
+/* The last byte left the callee at LEFT_NS. Where clocks are so wrong that nothing was served, no way is known. */
+static void
+set_return(WpSpan *span, gint64 left_ns, gint64 way_ns)
+{
+	span->return_ns = left_ns + way_ns;
+	span->way_out_ns = way_ns;
+	if (span->return_ns >= span->call_ns && left_ns >= wp_span_served_ns(span))
+		return;
+	span->return_ns = MAX(left_ns, span->call_ns);
+	span->way_in_ns = span->way_out_ns = 0;
+}
+
 static void
 add_return(Pairing *pairing, const WpRecord *record, guint32 number)
 {
@@ -174,7 +198,8 @@ add_return(Pairing *pairing, const WpRecord *record, guint32 number)
 	WpSpan *span = &pairing->spans->spans[found];
 	span->return_begin_ns = clamp_time(record->begin_ns);
 	if (!(record->marks & WP_MARK_CUT))
-		span->return_ns = clamp_time(MAX(record->end_ns, record->begin_ns));
+		set_return(span, clamp_time(MAX(record->end_ns, record->begin_ns)),
+			   way_of(record, record->end_way_ns));
 	span->return_record = number;
 	/* What window a call was in is told by the call: its return may be carried on before it comes. */
 	span->marks |= record->marks & (guint8) ~(WP_MARK_CARRIED | WP_MARK_ANSWERED);

@@ -1,6 +1,12 @@
 /*
  * WpSpan: one call with its return, from the first byte of the call to the last byte of the return; or
  * a call without a return, or a one-way message.
+ *
+ * Where both ends were captured the times of a span are those at its caller, and how much later the call came to
+ * the callee, and how much earlier the return left it, is known too: at each node its own tap decides.
+ *
+ *   caller   |call -------------------------------------- return|      call_ns .. return_ns
+ *   callee        |served -------------------- replied|                less the two ways
  */
 #ifndef WP_INFER_SPAN_H
 #define WP_INFER_SPAN_H
@@ -14,9 +20,11 @@
 
 typedef struct {
 	gint64 call_ns;         /* first byte of the call */
-	gint64 call_end_ns;     /* last byte of the call */
-	gint64 return_begin_ns; /* first byte of the return, or WP_NO_TIME */
+	gint64 call_end_ns;     /* last byte of the call, at the callee */
+	gint64 return_begin_ns; /* first byte of the return, at the callee, or WP_NO_TIME */
 	gint64 return_ns;       /* last byte of the return, or WP_NO_TIME (not seen); >= call_ns */
+	gint64 way_in_ns;       /* so much later the callee had the first byte; 0 where not known */
+	gint64 way_out_ns;      /* so much earlier the last byte left it; 0 where not known */
 	guint64 id;             /* of the record */
 	guint32 caller;         /* node of WpResolved */
 	guint32 callee;
@@ -51,6 +59,19 @@ static inline gboolean
 wp_span_is_paired(const WpSpan *span)
 {
 	return span->kind == WP_KIND_CALL && span->return_ns != WP_NO_TIME;
+}
+
+/* When the span began and, where it is paired, ended at its callee. */
+static inline gint64
+wp_span_served_ns(const WpSpan *span)
+{
+	return span->call_ns + span->way_in_ns;
+}
+
+static inline gint64
+wp_span_replied_ns(const WpSpan *span)
+{
+	return span->return_ns - span->way_out_ns;
 }
 
 static inline gboolean

@@ -146,8 +146,8 @@ open_parent(WpSweep *sweep, guint32 number)
 {
 	const WpSpan *span = &sweep->spans->spans[number];
 	WpCandidate parent = {
-		.call_ns = span->call_ns,
-		.return_ns = span->return_ns,
+		.call_ns = wp_span_served_ns(span),
+		.return_ns = wp_span_replied_ns(span),
 		.span = number,
 		.class = wp_map_number(sweep->classes, wp_map_key(span->caller, span->callee)),
 	};
@@ -161,6 +161,7 @@ find_candidates(WpSweep *sweep, guint32 child)
 	const WpSpan *span = &sweep->spans->spans[child];
 	gint64 begins = add_clamped(span->call_ns, -sweep->window_ns);
 	gint64 ends = add_clamped(span->return_ns, -sweep->window_ns);
+	gint64 until = add_clamped(span->call_ns, sweep->window_ns);
 	WpCandidate *open = (WpCandidate *)(void *)sweep->open->data;
 	guint n_open = 0;
 
@@ -170,7 +171,7 @@ find_candidates(WpSweep *sweep, guint32 child)
 		if (parent.return_ns < begins)
 			continue;
 		open[n_open++] = parent;
-		if (parent.return_ns >= ends && parent.span != child)
+		if (parent.return_ns >= ends && parent.call_ns <= until && parent.span != child)
 			g_array_append_val(sweep->candidates, parent);
 	}
 	g_array_set_size(sweep->open, n_open);

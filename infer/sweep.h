@@ -23,7 +23,7 @@
 typedef struct WpSweep WpSweep;
 
 typedef struct {
-	gint64 call_ns;
+	gint64 call_ns; /* both at the host */
 	gint64 return_ns;
 	guint32 span;
 	guint32 class; /* number of its (caller, callee), from 0 */

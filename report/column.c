@@ -44,6 +44,8 @@ TIME(get_delay, delay, mean_ns)
 TIME(get_delay_p95, delay, p95_ns)
 TIME(get_server, server, mean_ns)
 TIME(get_server_p95, server, p95_ns)
+TIME(get_network, network, mean_ns)
+TIME(get_network_p95, network, p95_ns)
 
 /* What has no return has no latency, and no self time. */
 static gboolean
@@ -68,8 +70,8 @@ get_probability(const WpViewNode *node, double *out_value)
 }
 
 const WpColumn wp_columns[] = {
-	{ "count", "calls", WP_COLUMN_COUNT, 10, "calls", get_count },
-	{ "total-share", "total%", WP_COLUMN_SHARE, 9, "latency, of the time of all requests",
+	{ "count", "calls", WP_COLUMN_COUNT, 11, "calls", get_count },
+	{ "total-share", "total%", WP_COLUMN_SHARE, 10, "latency, of the time of all requests",
 	  get_total_share },
 	{ "self-share", "self%", WP_COLUMN_SHARE, 1, "self time, of all self time in the pattern",
 	  get_self_share },
@@ -83,10 +85,10 @@ const WpColumn wp_columns[] = {
 	  get_mean },
 	{ "sd", "sd", WP_COLUMN_TIME, 0, "latency, standard deviation", get_sd },
 	{ "min", "min", WP_COLUMN_TIME, 0, "latency, least", get_min },
-	{ "p50", "p50", WP_COLUMN_TIME, 8, "latency, median", get_p50 },
+	{ "p50", "p50", WP_COLUMN_TIME, 9, "latency, median", get_p50 },
 	{ "p90", "p90", WP_COLUMN_TIME, 0, "latency, 90 % are below", get_p90 },
 	{ "p95", "p95", WP_COLUMN_TIME, 4, "latency, 95 % are below", get_p95 },
-	{ "p99", "p99", WP_COLUMN_TIME, 7, "latency, 99 % are below", get_p99 },
+	{ "p99", "p99", WP_COLUMN_TIME, 8, "latency, 99 % are below", get_p99 },
 	{ "max", "max", WP_COLUMN_TIME, 0, "latency, greatest", get_max },
 	{ "delay", "delay", WP_COLUMN_TIME, 5,
 	  "call delay (call into the parent to this call), mean", get_delay },
@@ -95,12 +97,16 @@ const WpColumn wp_columns[] = {
 	{ "server", "server", WP_COLUMN_TIME, 0,
 	  "last byte of the call to first byte of the return, mean", get_server },
 	{ "server-p95", "serv p95", WP_COLUMN_TIME, 0, "the same, 95 % are below", get_server_p95 },
+	{ "network", "network", WP_COLUMN_TIME, 6,
+	  "on the way there and back, where both ends were captured, mean", get_network },
+	{ "network-p95", "net p95", WP_COLUMN_TIME, 0, "the same, 95 % are below",
+	  get_network_p95 },
 	{ "bytes-call", "sent", WP_COLUMN_BYTES, 0, "bytes of the calls, sum", get_bytes_call },
 	{ "bytes-return", "received", WP_COLUMN_BYTES, 0, "bytes of the returns, sum",
 	  get_bytes_return },
 	{ "link", "link", WP_COLUMN_NUMBER, 0, "probability of the link to the parent, mean",
 	  get_probability },
-	{ "errors", "errors", WP_COLUMN_COUNT, 6, "calls that failed, were reset or timed out",
+	{ "errors", "errors", WP_COLUMN_COUNT, 7, "calls that failed, were reset or timed out",
 	  get_errors },
 	{ NULL, NULL, WP_COLUMN_NUMBER, 0, NULL, NULL },
 };
@@ -156,7 +162,7 @@ wp_columns_empty(const WpView *view, guint32 n_patterns)
 {
 	guint64 empty = 0;
 	for (const WpColumn *column = wp_columns; column->name; column++) {
-		gboolean is_empty = column->kind == WP_COLUMN_COUNT;
+		gboolean is_empty = column->kind == WP_COLUMN_COUNT || column->get == get_network;
 		for (guint32 i = 0; i < n_patterns && is_empty; i++)
 			for (guint32 k = 0; k < view->patterns[i].n_nodes && is_empty; k++) {
 				double value;
@@ -167,6 +173,20 @@ wp_columns_empty(const WpView *view, guint32 n_patterns)
 			empty |= G_GUINT64_CONSTANT(1) << (column - wp_columns);
 	}
 	return empty;
+}
+
+WpColumnSet
+wp_columns_shown(const WpColumnSet *set, guint64 empty)
+{
+	WpColumnSet known = { .n = 0 };
+
+	for (guint i = 0; i < set->n; i++) {
+		const WpColumn *column = set->columns[i];
+		guint64 bit = G_GUINT64_CONSTANT(1) << (column - wp_columns);
+		if (column->kind != WP_COLUMN_TIME || !(empty & bit))
+			add_column(&known, column);
+	}
+	return known;
 }
 
 static const WpColumn *

@@ -47,8 +47,11 @@ guint wp_column_width(const WpColumn *column);
  */
 WpColumnSet wp_columns_fit(guint width, guint64 hidden, guint *out_left_out);
 
-/* The columns of counts that are 0 in all of the first N patterns, as bits. */
+/* The columns of counts, and of times on the way, that are 0 or unknown in all of the first N patterns, as bits. */
 guint64 wp_columns_empty(const WpView *view, guint32 n_patterns);
+
+/* SET without times that are EMPTY: those that only some captures can tell. */
+WpColumnSet wp_columns_shown(const WpColumnSet *set, guint64 empty);
 
 /*
  * "self,mean,p99": these, in that order. "+sd,+max": these beside the ones of rank 1 and on. "all".

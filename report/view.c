@@ -116,6 +116,7 @@ fill_node(const Maker *maker, const WpPattern *pattern, const WpPatternNode *fro
 	to->latency = times_of_run(from, n, offsetof(WpPatternNode, latency));
 	to->self = times_of_run(from, n, offsetof(WpPatternNode, self_time));
 	to->server = times_of_run(from, n, offsetof(WpPatternNode, server_time));
+	to->network = times_of_run(from, n, offsetof(WpPatternNode, network_time));
 	/* Where something is missing below, as much as in the others. */
 	if (to->self.count)
 		to->self.sum_ns *= (double)to->latency.count / (double)to->self.count;

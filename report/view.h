@@ -51,6 +51,7 @@ typedef struct {
 	WpViewTimes self;
 	WpViewTimes delay; /* count 0 for the root */
 	WpViewTimes server;
+	WpViewTimes network; /* count 0 where nothing was captured at both ends */
 } WpViewNode;
 
 /* An instance to look at. */

@@ -73,6 +73,8 @@ write_node(WpJson *json, const WpViewNode *node)
 	write_times(json, "self", &node->self);
 	write_times(json, "delay", &node->delay);
 	write_times(json, "server", &node->server);
+	if (node->network.count)
+		write_times(json, "network", &node->network);
 	wp_json_close(json, '}');
 }
 

@@ -694,7 +694,7 @@ write_patterns(const Text *text)
 		covered += view->patterns[i].share;
 	WpColumnSet columns =
 		text->page->columns
-			? *text->page->columns
+			? wp_columns_shown(text->page->columns, wp_columns_empty(view, top))
 			: wp_columns_fit((guint)(text->page->style.width * (1 - TREE_SHARE)),
 					 wp_columns_empty(view, top), &left_out);
 	gboolean is_tail = top < shown(text->page, n);

@@ -215,4 +215,57 @@ START_TEST(far_times)
 }
 END_TEST
 
-WP_SUITE("span", returns_find_their_calls, fields, cut_return, table_survives_removal, far_times)
+/*
+ *   caller   |100 call ---------------------- 200|       at the caller
+ *   callee       |110 .......... 190|                     at the callee
+ */
+START_TEST(both_ends)
+{
+	static const struct {
+		gboolean is_call_both, is_return_both;
+		gint64 way_in, way_out;
+		gint64 call, served, replied, returned; /* expected; the reply is sent at 190 */
+	} rows[] = {
+		{ TRUE, TRUE, 10, 10, 100, 110, 190, 200 },
+		{ TRUE, FALSE, 10, 10, 100, 110, 190, 190 },
+		{ FALSE, TRUE, 10, 10, 100, 100, 190, 200 },
+		{ FALSE, FALSE, 10, 10, 100, 100, 190, 190 },
+		{ TRUE, TRUE, -2, 10, 100, 98, 190, 200 },
+		/* Nothing is answered before it is asked: such clocks say nothing. */
+		{ TRUE, TRUE, 95, 10, 100, 100, 190, 190 },
+		{ TRUE, TRUE, 10, -95, 100, 100, 190, 190 },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpNodes) nodes = wp_nodes_new();
+		g_autoptr(WpTrace) trace = wp_trace_new(nodes);
+		WpRecordSink *sink = wp_trace_sink(trace);
+		guint32 a = wp_nodes_by_key(nodes, "a"), b = wp_nodes_by_key(nodes, "b");
+		WpRecord call = {
+			.id = 1, .begin_ns = 100, .end_ns = 105, .sender = a, .receiver = b
+		};
+		WpRecord answer = { .kind = WP_KIND_RETURN,
+				    .id = 1,
+				    .begin_ns = 180,
+				    .end_ns = 190,
+				    .sender = b,
+				    .receiver = a };
+		call.begin_way_ns = call.end_way_ns = rows[i].way_in;
+		answer.begin_way_ns = answer.end_way_ns = rows[i].way_out;
+		call.marks = rows[i].is_call_both ? WP_MARK_BOTH_ENDS : 0;
+		answer.marks = rows[i].is_return_both ? WP_MARK_BOTH_ENDS : 0;
+		ck_assert(wp_sink_begin(sink, nodes, NULL));
+		ck_assert(wp_sink_record(sink, &call, NULL, NULL));
+		ck_assert(wp_sink_record(sink, &answer, NULL, NULL));
+		ck_assert(wp_sink_end(sink, NULL));
+		g_autoptr(WpSpans) spans = wp_spans_new(trace);
+		const WpSpan *span = &spans->spans[0];
+		ck_assert_int_eq(span->call_ns, rows[i].call);
+		ck_assert_int_eq(wp_span_served_ns(span), rows[i].served);
+		ck_assert_int_eq(wp_span_replied_ns(span), rows[i].replied);
+		ck_assert_int_eq(span->return_ns, rows[i].returned);
+	}
+}
+END_TEST
+
+WP_SUITE("span", returns_find_their_calls, fields, cut_return, table_survives_removal, far_times,
+	 both_ends)
