@@ -29,8 +29,8 @@ add_hint(guint32 node, WpNameSource source, const char *name, guint64 count, gpo
 	hints->common = shorter;
 }
 
-static gboolean
-is_loopback(const guint8 address[16])
+gboolean
+wp_resolve_is_loopback(const guint8 address[16])
 {
 	static const guint8 ipv4[13] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127 };
 	static const guint8 ipv6[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 };
@@ -52,7 +52,7 @@ clean_hint(const char *hint, const guint8 *address)
 	gsize length = strlen(name);
 	if (length && name[length - 1] == '.')
 		name[length - 1] = '\0';
-	if (!name[0] || (strcmp(name, "localhost") == 0 && !is_loopback(address)))
+	if (!name[0] || (strcmp(name, "localhost") == 0 && !wp_resolve_is_loopback(address)))
 		return NULL;
 	return g_steal_pointer(&name);
 }

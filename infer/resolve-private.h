@@ -4,6 +4,7 @@
 
 #include "infer/map.h"
 #include "infer/names.h"
+#include "infer/owners.h"
 #include "infer/resolve.h"
 #include "infer/templates.h"
 
@@ -35,6 +36,10 @@ typedef struct {
 	gboolean is_behind;   /* a proxy passes its own name on to it: see find_proxied() */
 	guint32 place;
 	guint32 host;
+	guint32 machine; /* of shared addresses: one number for all of one machine, else WP_NO_NODE */
+	gboolean calls_itself;
+	gboolean
+		is_pooled; /* one process serves several ports of this machine, with the same connections */
 	guint32 fold;          /* first of its replicas, or itself */
 	const char *file_name; /* (transfer none) of the names file */
 } WpResolveAddress;
@@ -57,7 +62,19 @@ typedef struct {
 	guint32 n_folded;   /* replicas; 0 = not folded */
 	guint32 n_random;   /* ports that one peer alone called, above 1023 */
 	gboolean sends;     /* calls that belong to none of its ports */
+	gboolean is_split;  /* a node for each service, and one for what it sends besides */
 } WpResolvePlace;
+
+/* A flow that leaves a shared address from a port that is no service. */
+typedef struct {
+	guint32 caller;    /* trace node */
+	guint32 owner;     /* trace node of the service that owns it, WP_NO_NODE: a client */
+	guint16 port;      /* ... and its port */
+	gboolean is_known; /* by the file, or as sure as that */
+	gboolean is_by_file;
+	gboolean is_any; /* of the services together, see ownership.h */
+	float certainty;
+} WpResolveFlow;
 
 struct WpResolved {
 	WpResolveOptions options;
@@ -74,7 +91,11 @@ struct WpResolved {
 	WpMap *services;     /* (trace node, port) -> user's node */
 	GArray *nodes;       /* WpResolveNode */
 	GHashTable *taken;   /* name of a node -> node + 1 */
-	GPtrArray *shared;   /* names, borrowed from nodes */
+	GArray *shared;      /* WpShared */
+	WpOwners *owners;    /* NULL = no file */
+	GArray *flows;       /* WpResolveFlow, of shared addresses */
+	WpMap *end_numbers;  /* (trace node, port), and numbers of flows -> number */
+	WpMap *flow_numbers; /* (caller's end, flow or callee's end) -> index into flows */
 	WpTemplates *
 		templates; /* NULL before there is a trace, and where labels are kept or left out */
 	gboolean folds_clients;
@@ -85,6 +106,20 @@ wp_resolve_address(const WpResolved *resolved, guint32 node)
 {
 	return &g_array_index(resolved->addresses, WpResolveAddress, node);
 }
+
+/*
+ * Owners of the flows that leave shared addresses, in resolve-owners.c: after nodes are made, while spans still
+ * carry nodes of the trace. set_machines() says which are shared.
+ */
+void wp_resolve_set_machines(WpResolved *resolved);
+void wp_resolve_find_owners(WpResolved *resolved);
+const WpResolveFlow *wp_resolve_flow_of(const WpResolved *resolved, const WpRecord *record);
+void wp_resolve_sum_owners(WpResolved *resolved);
+
+gboolean wp_resolve_is_loopback(const guint8 address[16]);
+
+/* The service at a port of a trace node, as an index into ports; WP_MAP_NONE: none. */
+guint32 wp_resolve_service(const WpResolved *resolved, guint32 trace_node, guint16 port);
 
 /* Sets the hints of all addresses from those of the trace. */
 void wp_resolve_gather_hints(WpResolved *resolved);

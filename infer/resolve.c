@@ -72,6 +72,17 @@ is_service(const WpResolvePort *port)
 	return port->n_sent == 0 || port->has_peers || port->n_received > port->n_sent;
 }
 
+guint32
+wp_resolve_service(const WpResolved *resolved, guint32 trace_node, guint16 port)
+{
+	guint32 number = wp_map_find(resolved->port_numbers, wp_map_key(trace_node, port));
+
+	if (!port || number == WP_MAP_NONE ||
+	    !is_service(&g_array_index(resolved->ports, WpResolvePort, number)))
+		return WP_MAP_NONE;
+	return number;
+}
+
 static gboolean
 is_random(const WpResolvePort *port)
 {
@@ -228,7 +239,7 @@ get_node(WpResolved *resolved, const char *name, guint32 trace_node, guint16 por
 	WpResolveNode *node = &g_array_index(resolved->nodes, WpResolveNode, number - 1);
 	node->trace_node = trace_node;
 	node->port = port;
-	node->is_whole = port == 0 || get_place(resolved, trace_node)->n_services == 1;
+	node->is_whole = port == 0 || !get_place(resolved, trace_node)->is_split;
 	node->callee_now = node->caller_now = number - 1;
 	return number - 1;
 }
@@ -258,7 +269,10 @@ count_services(WpResolved *resolved)
 		WpResolvePlace *place = &g_array_index(resolved->places, WpResolvePlace, i);
 		if (place->n_random > WP_RESOLVE_MAX_PORTS)
 			place->n_services -= place->n_random - 1;
+		place->is_split = place->n_services > 1;
 	}
+	for (guint32 i = 0; i < resolved->addresses->len; i++)
+		get_place(resolved, i)->is_split |= wp_resolve_address(resolved, i)->calls_itself;
 }
 
 /* (transfer full) The name of the node that a port belongs to. */
@@ -271,7 +285,7 @@ service_name(const WpResolved *resolved, const WpResolvePort *port)
 
 	if (name)
 		return g_strdup(name);
-	if (place->n_services == 1)
+	if (!place->is_split)
 		return g_strdup(place->base);
 	if (place->n_random > WP_RESOLVE_MAX_PORTS && is_random(port))
 		return g_strdup_printf("%s:*", place->base);
@@ -310,7 +324,7 @@ make_nodes(WpResolved *resolved)
 	}
 	for (guint32 i = 0; i < resolved->places->len; i++) {
 		WpResolvePlace *place = &g_array_index(resolved->places, WpResolvePlace, i);
-		if (place->n_services != 1)
+		if (place->n_services != 1 || place->is_split)
 			place->node = get_node(resolved, place->base, place->first, 0);
 	}
 }
@@ -323,30 +337,47 @@ node_at(const WpResolved *resolved, guint32 trace_node, guint16 port)
 	return node != WP_MAP_NONE ? node : get_place(resolved, trace_node)->node;
 }
 
+/* A host of its own for what NODE is on a shared machine. */
+static guint32
+host_on(WpResolved *resolved, WpMap *hosts, guint32 trace_node, guint32 node)
+{
+	const WpResolveAddress *address = wp_resolve_address(resolved, trace_node);
+
+	if (address->machine == WP_NO_NODE ||
+	    wp_resolve_address(resolved, address->machine)->is_pooled ||
+	    node == get_place(resolved, trace_node)->node)
+		return address->host;
+	return resolved->addresses->len + wp_map_number(hosts, wp_map_key(address->machine, node));
+}
+
+/* Turns the caller of SPAN into the user's node: that of its port, or of the owner of its flow. */
+static void
+set_caller(WpResolved *resolved, WpMap *hosts, WpSpan *span, const WpRecord *record)
+{
+	const WpResolveFlow *flow = wp_resolve_flow_of(resolved, record);
+	guint32 trace_node = span->caller;
+
+	span->caller = node_at(resolved, trace_node, record->src.port);
+	if (flow && flow->owner != WP_NO_NODE)
+		span->caller = node_at(resolved, flow->owner, flow->port);
+	span->caller_host = host_on(resolved, hosts, trace_node, span->caller);
+}
+
 /* Turns nodes of the trace into the user's. */
 static void
 set_nodes(WpResolved *resolved, gboolean by_label)
 {
+	g_autoptr(WpMap) hosts = wp_map_new();
+
 	for (guint32 i = 0; i < resolved->spans->n; i++) {
 		WpSpan *span = &resolved->spans->spans[i];
 		const WpRecord *record = call_record(resolved, span);
-		WpResolvePlace *place = get_place(resolved, span->caller);
-		span->caller_host = wp_resolve_address(resolved, span->caller)->host;
-		span->callee_host = wp_resolve_address(resolved, span->callee)->host;
-		span->caller = node_at(resolved, span->caller, record->src.port);
-		span->callee = node_at(resolved, span->callee, record->dst.port);
-		place->sends |= span->caller == place->node && span->kind == WP_KIND_CALL;
+		guint32 callee = span->callee;
+		set_caller(resolved, hosts, span, record);
+		span->callee = node_at(resolved, callee, record->dst.port);
+		span->callee_host = host_on(resolved, hosts, callee, span->callee);
 		if (!by_label)
 			span->label = 0;
-	}
-	for (guint32 i = 0; i < resolved->places->len; i++) {
-		const WpResolvePlace *place = &g_array_index(resolved->places, WpResolvePlace, i);
-		WpResolveAddress *first = wp_resolve_address(resolved, place->first);
-		first->sends_apart |= place->sends;
-		if (place->n_services > 1 && first->sends_apart)
-			g_ptr_array_add(
-				resolved->shared,
-				g_array_index(resolved->nodes, WpResolveNode, place->node).name);
 	}
 }
 
@@ -429,7 +460,10 @@ resolved_new(const WpResolveOptions *options)
 	resolved->nodes = g_array_new(FALSE, FALSE, sizeof(WpResolveNode));
 	g_array_set_clear_func(resolved->nodes, clear_node);
 	resolved->taken = g_hash_table_new(g_str_hash, g_str_equal);
-	resolved->shared = g_ptr_array_new();
+	resolved->shared = g_array_new(FALSE, FALSE, sizeof(WpShared));
+	resolved->flows = g_array_new(FALSE, FALSE, sizeof(WpResolveFlow));
+	resolved->end_numbers = wp_map_new();
+	resolved->flow_numbers = wp_map_new();
 	return resolved;
 }
 
@@ -449,7 +483,7 @@ start_over(WpResolved *resolved, const WpTrace *trace)
 	resolved->answered = NULL;
 	g_array_set_size(resolved->addresses, wp_nodes_count(wp_trace_nodes(trace)));
 	g_array_set_size(resolved->places, 0);
-	g_ptr_array_set_size(resolved->shared, 0);
+	g_array_set_size(resolved->shared, 0);
 	wp_map_free(resolved->services);
 	resolved->services = wp_map_new();
 }
@@ -487,13 +521,16 @@ wp_resolved_next(WpResolved *resolved, const WpTrace *trace)
 	make_places(resolved);
 	find_hosts(resolved);
 	wp_resolve_name_places(resolved);
+	wp_resolve_set_machines(resolved);
 	count_services(resolved);
 	make_nodes(resolved);
+	wp_resolve_find_owners(resolved);
 	gboolean has_moved = follow_nodes(resolved, before, n);
 	if (!options->keep_setup)
 		drop_setup(resolved->spans);
 	gboolean by_label = options->by_label && !options->is_black_box;
 	set_nodes(resolved, by_label);
+	wp_resolve_sum_owners(resolved);
 	if (has_moved)
 		move_templates(resolved, n);
 	if (by_label && !options->keep_labels)
@@ -537,6 +574,11 @@ wp_resolve(const WpTrace *trace, const WpResolveOptions *options, GError **error
 		if (!resolved->names)
 			return NULL;
 	}
+	if (options->owners_file) {
+		resolved->owners = wp_owners_read(options->owners_file, error);
+		if (!resolved->owners)
+			return NULL;
+	}
 	wp_resolved_next(resolved, trace);
 	return g_steal_pointer(&resolved);
 }
@@ -547,7 +589,11 @@ wp_resolved_free(WpResolved *resolved)
 	if (!resolved)
 		return;
 	wp_templates_free(resolved->templates);
-	g_ptr_array_unref(resolved->shared);
+	g_array_unref(resolved->shared);
+	wp_owners_free(resolved->owners);
+	g_array_unref(resolved->flows);
+	wp_map_free(resolved->end_numbers);
+	wp_map_free(resolved->flow_numbers);
 	g_hash_table_unref(resolved->taken);
 	g_array_unref(resolved->nodes);
 	wp_map_free(resolved->services);
@@ -588,11 +634,11 @@ wp_resolved_n_shared(const WpResolved *resolved)
 	return resolved->shared->len;
 }
 
-const char *
+const WpShared *
 wp_resolved_shared(const WpResolved *resolved, gsize i)
 {
-	g_return_val_if_fail(i < resolved->shared->len, "");
-	return resolved->shared->pdata[i];
+	g_return_val_if_fail(i < resolved->shared->len, NULL);
+	return &g_array_index(resolved->shared, WpShared, i);
 }
 
 const WpSpans *

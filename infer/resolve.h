@@ -11,8 +11,10 @@
  * Ports. A port is a service where it received calls; of a port that sent calls too (a protocol with
  * calls both ways, a name server that asks another) it must have been called by several, or more often
  * than it called. One-way messages and set-up exchanges make no service: a data port that takes a
- * stream is none. An address with several services is split into a node for each ("host:80") and one
- * for what it sends, "host": those calls cannot be told apart yet, which is said (n_shared). Beyond
+ * stream is none. An address with several services, or with one that it calls itself (loopback, host networking), is
+ * split into a node for each ("host:80") and one for clients, "host". Each flow that leaves it is given to one of
+ * them: by the owners file, else by what encloses its calls (ownership.h); how sure that is is said (n_shared).
+ * All loopback addresses are one machine. Beyond
  * WP_RESOLVE_MAX_PORTS the ports above 1023 that one peer alone called are one node, "host:*": they are
  * handed out at random (RPC, passive transfers), and mean nothing to a reader.
  *
@@ -40,9 +42,10 @@
 #define WP_RESOLVE_MAX_PORTS   16
 
 typedef struct {
-	const char *names_file; /* NULL = none */
-	gboolean keep_clients;  /* --clients keep */
-	gboolean folds;         /* nodes with the same neighbours and calls are one (replicas.h) */
+	const char *names_file;  /* NULL = none */
+	const char *owners_file; /* which process has which connection (owners.h); NULL = none */
+	gboolean keep_clients;   /* --clients keep */
+	gboolean folds;          /* nodes with the same neighbours and calls are one (replicas.h) */
 	gboolean keep_labels; /* as they were seen; else templates mined from them (templates.h) */
 	gboolean by_label;    /* FALSE: labels do not take part in anything (--pattern-by node) */
 	gboolean keep_setup;  /* spans also of set-up exchanges */
@@ -81,9 +84,19 @@ const char *wp_resolved_node_name(const WpResolved *resolved, guint32 node);
 /* The user's node of a trace's node (where split by port: that of the sending side). */
 guint32 wp_resolved_node_of(const WpResolved *resolved, guint32 trace_node);
 
-/* Names of nodes that serve several ports and send calls too: their outgoing calls cannot be told apart. */
+/* A machine with several services, and whose the flows are that leave it. */
+typedef struct {
+	const char *name; /* of its node for clients */
+	guint64 n_flows;
+	guint64 n_by_file;
+	guint64 n_inferred;
+	guint64 n_clients; /* ... of both: no service's */
+	guint64 n_any;     /* ... used for calls into any of the services */
+	double certainty; /* mean of those inferred: the share of them that can be expected to be right */
+} WpShared;
+
 gsize wp_resolved_n_shared(const WpResolved *resolved);
-const char *wp_resolved_shared(const WpResolved *resolved, gsize i);
+const WpShared *wp_resolved_shared(const WpResolved *resolved, gsize i);
 
 /* Labels that have become templates, and how many those are. */
 guint64 wp_resolved_n_joined_labels(const WpResolved *resolved, guint64 *out_n_templates);

@@ -78,6 +78,12 @@ static const WpOption node_table[] = {
 	  AT(resolve.names_file),
 	  .argument = "FILE",
 	  .help = "names of nodes: lines \"ADDRESS[/BITS][:PORT] NAME\"" },
+	{ .name = "owners",
+	  .kind = WP_OPT_TEXT,
+	  AT(resolve.owners_file),
+	  .argument = "FILE",
+	  .help = "which process has which connection, where services share an\naddress: what 'ss "
+		  "-tnap' prints" },
 	{ .name = "clients",
 	  .kind = WP_OPT_CHOICE,
 	  AT(clients),
@@ -293,6 +299,7 @@ void
 wp_analysis_add_inputs(const WpAnalysisOptions *options, WpOverwrite *files)
 {
 	wp_overwrite_add_input(files, options->resolve.names_file);
+	wp_overwrite_add_input(files, options->resolve.owners_file);
 	for (const WpEngine *const *e = wp_engines; *e; e++)
 		add_engine_files(*e, wp_analysis_engine_options(options, *e), files);
 }

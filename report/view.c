@@ -587,9 +587,17 @@ fill_shared(const Maker *maker)
 {
 	const WpResolved *resolved = maker->analysis->resolved;
 	maker->view->n_shared = (guint)wp_resolved_n_shared(resolved);
-	maker->view->shared = g_new0(const char *, maker->view->n_shared + 1);
-	for (guint i = 0; i < maker->view->n_shared; i++)
-		maker->view->shared[i] = wp_resolved_shared(resolved, i);
+	maker->view->shared = g_new0(WpViewShared, maker->view->n_shared + 1);
+	for (guint i = 0; i < maker->view->n_shared; i++) {
+		const WpShared *shared = wp_resolved_shared(resolved, i);
+		maker->view->shared[i] = (WpViewShared){ .name = shared->name,
+							 .n_flows = shared->n_flows,
+							 .n_by_file = shared->n_by_file,
+							 .n_inferred = shared->n_inferred,
+							 .n_clients = shared->n_clients,
+							 .n_any = shared->n_any,
+							 .certainty = shared->certainty };
+	}
 }
 
 const char *

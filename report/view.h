@@ -220,6 +220,17 @@ typedef struct {
 	WpViewTrust trust;
 } WpViewLinks;
 
+/* A machine with several services on one address: whose the flows are that leave it (infer/resolve.h). */
+typedef struct {
+	const char *name;
+	guint64 n_flows;
+	guint64 n_by_file;
+	guint64 n_inferred;
+	guint64 n_clients;
+	guint64 n_any;
+	double certainty;
+} WpViewShared;
+
 /*
  * Where every call and one-way message of the input is: in the order of the list, the first that fits.
  * The sums over nodes of patterns are those of REQUESTS; expected calls, of operations and by node, add up to
@@ -286,7 +297,7 @@ typedef struct {
 
 	WpViewQuality quality;
 	guint n_shared;
-	const char **shared; /* addresses whose services cannot be told apart */
+	WpViewShared *shared;
 } WpView;
 
 struct WpAnalysis;

@@ -192,6 +192,29 @@ write_texts(WpJson *json, const char *key, const char *const *texts, guint n)
 }
 
 static void
+write_shared(WpJson *json, const WpView *view)
+{
+	wp_json_open(json, "shared_addresses", '[');
+	for (guint i = 0; i < view->n_shared; i++)
+		wp_json_text(json, NULL, view->shared[i].name);
+	wp_json_close(json, ']');
+	wp_json_open(json, "owners", '[');
+	for (guint i = 0; i < view->n_shared; i++) {
+		const WpViewShared *shared = &view->shared[i];
+		wp_json_open(json, NULL, '{');
+		wp_json_text(json, "node", shared->name);
+		wp_json_uint(json, "flows", shared->n_flows);
+		wp_json_uint(json, "by_file", shared->n_by_file);
+		wp_json_uint(json, "inferred", shared->n_inferred);
+		wp_json_uint(json, "clients", shared->n_clients);
+		wp_json_uint(json, "any", shared->n_any);
+		wp_json_number(json, "certainty", shared->certainty, 4);
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, ']');
+}
+
+static void
 write_settings(WpJson *json, const WpViewSetting *settings, guint n)
 {
 	wp_json_open(json, "settings", '[');
@@ -347,7 +370,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 		write_pattern(&json, &view->patterns[i]);
 	wp_json_close(&json, ']');
 	write_quality(&json, &view->quality);
-	write_texts(&json, "shared_addresses", view->shared, view->n_shared);
+	write_shared(&json, view);
 	wp_json_close(&json, '}');
 }
 

@@ -13,6 +13,7 @@
 #include "report/escape.h"
 #include "report/format.h"
 #include "report/table.h"
+#include "report/write-shared.h"
 #include "report/write-spectrum.h"
 #include "report/writer.h"
 
@@ -755,12 +756,9 @@ static void
 write_shared(const Text *text)
 {
 	for (guint i = 0; i < text->view->n_shared; i++) {
-		g_autofree char *address = safe(text, text->view->shared[i]);
-		g_autofree char *words =
-			g_strdup_printf("Several services share %s: which of them sent its "
-					"outgoing calls cannot be "
-					"told apart yet, so their self times may be mixed up.",
-					address);
+		const WpViewShared *shared = &text->view->shared[i];
+		g_autofree char *address = safe(text, shared->name);
+		g_autofree char *words = wp_shared_words(shared, address);
 		wp_text_paragraph(text->page, words, 2, text->out);
 	}
 }

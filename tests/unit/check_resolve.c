@@ -34,7 +34,7 @@ calls_text(const WpResolved *resolved)
 				       wp_resolved_node_name(resolved, spans->spans[i].caller),
 				       wp_resolved_node_name(resolved, spans->spans[i].callee));
 	for (gsize i = 0; i < wp_resolved_n_shared(resolved); i++)
-		g_string_append_printf(text, " shared:%s", wp_resolved_shared(resolved, i));
+		g_string_append_printf(text, " shared:%s", wp_resolved_shared(resolved, i)->name);
 	return g_string_free(text, FALSE);
 }
 
@@ -80,11 +80,12 @@ START_TEST(ports)
 		  NULL, "10.0.0.9>10.0.0.1 10.0.0.8>10.0.0.1" },
 		{ "two ports: two nodes", "10.0.0.9>10.0.0.1:80[0-9] 10.0.0.9>10.0.0.1:5432[10-19]",
 		  NULL, "10.0.0.9>10.0.0.1:80 10.0.0.9>10.0.0.1:5432" },
-		{ "what it sends cannot be told apart",
+		{ "what encloses a call sent it",
 		  "10.0.0.9>10.0.0.1:80[0-9](10.0.0.2:53[1-2]) 10.0.0.9>10.0.0.1:5432[10-19]", NULL,
-		  "10.0.0.9>10.0.0.1:80 10.0.0.1>10.0.0.2 10.0.0.9>10.0.0.1:5432 shared:10.0.0.1" },
+		  "10.0.0.9>10.0.0.1:80 10.0.0.1:80>10.0.0.2 10.0.0.9>10.0.0.1:5432 "
+		  "shared:10.0.0.1" },
 		{ "all on one machine", "127.0.0.1>127.0.0.1:80[0-9](127.0.0.1:5432[1-2])", NULL,
-		  "127.0.0.1>127.0.0.1:80 127.0.0.1>127.0.0.1:5432 shared:127.0.0.1" },
+		  "127.0.0.1>127.0.0.1:80 127.0.0.1:80>127.0.0.1:5432 shared:127.0.0.1" },
 		{ "a stream or a push to a port makes no service",
 		  "10.0.0.9>10.0.0.1:80[0-9] 10.0.0.1:80>10.0.0.9:50000[10] "
 		  "10.0.0.9>10.0.0.1:50001[11]",
@@ -94,7 +95,7 @@ START_TEST(ports)
 		{ "the file splits",
 		  "10.0.0.9>10.0.0.1:80[0-9] 10.0.0.9>10.0.0.1:5432[10-19](10.0.0.2:1[11-12])",
 		  "10.0.0.1:80 web\n10.0.0.1:5432 db\n10.0.0.1 box",
-		  "10.0.0.9>web 10.0.0.9>db box>10.0.0.2 shared:box" },
+		  "10.0.0.9>web 10.0.0.9>db db>10.0.0.2 shared:box" },
 		{ "the file joins",
 		  "10.0.0.9>10.0.0.1:80[0-9] 10.0.0.9>10.0.0.1:443[10-19](10.0.0.2:1[11-12])",
 		  "10.0.0.1:80 web\n10.0.0.1:443 web\n", "10.0.0.9>web 10.0.0.9>web web>10.0.0.2" },

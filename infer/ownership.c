@@ -1,0 +1,523 @@
+/*
+ * Ownership, in the order of the functions below: which calls are looked at; one sweep over time that
+ * counts what encloses them, and them moved; then rounds of who owns what and what owners do.
+ */
+#include "infer/ownership.h"
+
+#include <string.h>
+
+#include "infer/map.h"
+#include "infer/quicklog.h"
+
+#define N_SHIFTS  8
+#define N_BINS    25 /* of delays, one an octave, from 1 us to 16 s */
+#define MAX_KINDS 256
+#define ROUNDS    12
+#define AT_FIRST                                                                                   \
+	3.0 /* what chance would give weighs so many times what was seen, or few calls would say too much */
+#define LEAST_PRIOR 1e-3 /* of a service that owns no flow of a kind yet */
+#define SELF        1e-6 /* of a service that may own flows to itself: they are rare */
+#define STRAY       0.05 /* share of an owner's calls that none of its own encloses: after the reply */
+#define OWN_LABELS                                                                                 \
+	0.7 /* of what is known of an owner's operations; the rest is what all owners call */
+#define MAX_LABELS   8 /* of a flow, that take part */
+#define MAX_EXPONENT 600.0
+#define ALMOST       0.9 /* quantile of the latency by which calls are moved at the least */
+
+/* One call that is looked at. */
+typedef struct {
+	guint32 flow;
+	guint32 first; /* of its hits */
+	guint32 n_hits;
+} Sample;
+
+/* A call of a service that encloses a sample. */
+typedef struct {
+	guint8 service;
+	guint8 bin;
+} Hit;
+
+/* A time at which is asked what encloses. */
+typedef struct {
+	gint64 begin_ns, end_ns;
+	guint32 sample;
+	gboolean is_moved;
+} Question;
+
+typedef struct {
+	gint64 call_ns, return_ns;
+	guint32 flow;
+} Open;
+
+typedef struct {
+	const WpSpans *spans;
+	const WpOwnedSpan *what;
+	WpOwnedFlow *flows;
+	guint32 n_flows, n_services, n_kinds;
+	GArray *samples;   /* Sample, flow by flow in order of time */
+	GArray *questions; /* Question */
+	GArray *hits;      /* Hit */
+	guint32 *firsts;   /* by flow: its first sample; one more than flows */
+	GArray *labels;    /* guint32: MAX_LABELS by flow, 0 = none */
+	double *chance;    /* by kind, service, bin: hits of a moved call */
+	double *law;       /* the same: of an owner's calls, the share of their delays */
+	double *asked;     /* by kind: moved calls */
+	double *posterior; /* by flow, service; the last is none */
+	WpMap *label_numbers;
+	GArray *label_counts; /* double: by (kind, owner, label) */
+	double *prior;        /* by kind, service */
+	double *label_sums;   /* the same: labels of its flows */
+	WpQuickLog quick;
+} Finder;
+
+static gsize
+at(const Finder *finder, guint32 kind, guint32 service)
+{
+	return (gsize)kind * (finder->n_services + 2) + service;
+}
+
+static guint
+bin_of(gint64 delay_ns)
+{
+	guint64 us = (guint64)MAX(delay_ns, 0) / 1000;
+	if (us == 0)
+		return 0;
+	return MIN(g_bit_storage(us), N_BINS - 1);
+}
+
+static gboolean
+takes_part(const WpSpan *span)
+{
+	return wp_span_is_paired(span) && !(span->marks & (WP_MARK_SETUP | WP_MARK_WAIT));
+}
+
+/* Whose owner is looked for by what encloses it; without a return, its begin. */
+static gboolean
+is_asked(const WpSpan *span)
+{
+	return !(span->marks & WP_MARK_SETUP);
+}
+
+/* Adds LABEL to those of FLOW. */
+static void
+add_label(Finder *finder, guint32 flow, guint32 label)
+{
+	guint32 *labels = &g_array_index(finder->labels, guint32, (gsize)flow * MAX_LABELS);
+
+	for (guint i = 0; i < MAX_LABELS && label; i++) {
+		if (labels[i] == label)
+			return;
+		if (!labels[i]) {
+			labels[i] = label;
+			return;
+		}
+	}
+}
+
+/* Evenly spread over each flow: every STEP-th of its calls. */
+static void
+choose_samples(Finder *finder)
+{
+	guint32 n = finder->n_flows;
+	g_autofree guint32 *counts = g_new0(guint32, n + 1), *seen = g_new0(guint32, n + 1);
+	guint32 most = CLAMP(WP_OWNERSHIP_MAX_CALLS / MAX(n, 1), 1, WP_OWNERSHIP_MAX_FLOW_CALLS);
+
+	for (guint32 i = 0; i < finder->spans->n; i++)
+		if (finder->what[i].flow < n && is_asked(&finder->spans->spans[i]))
+			counts[finder->what[i].flow]++;
+	finder->firsts = g_new0(guint32, n + 1);
+	for (guint32 f = 0; f < n; f++)
+		finder->firsts[f + 1] = finder->firsts[f] + MIN(counts[f], most);
+	g_array_set_size(finder->samples, finder->firsts[n]);
+	g_array_set_size(finder->labels, n * MAX_LABELS);
+	for (guint32 i = 0; i < finder->spans->n; i++) {
+		const WpSpan *span = &finder->spans->spans[i];
+		guint32 flow = finder->what[i].flow;
+		if (flow >= n || !is_asked(span))
+			continue;
+		add_label(finder, flow, span->label);
+		guint64 size = MIN(counts[flow], most), place = seen[flow]++ * size;
+		guint32 number = (guint32)(place / counts[flow]);
+		if (place % counts[flow] >= size)
+			continue; /* it falls to the same place as the one before */
+		guint32 sample = finder->firsts[flow] + number;
+		g_array_index(finder->samples, Sample, sample).flow = flow;
+		Question question = { span->call_ns, wp_span_end_ns(span), sample, FALSE };
+		g_array_append_val(finder->questions, question);
+	}
+}
+
+static int
+compare_times(gconstpointer a, gconstpointer b)
+{
+	gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
+	return (x > y) - (x < y);
+}
+
+/* So long that a call moved by it leaves its own parent. */
+static gint64
+long_latency(const Finder *finder)
+{
+	g_autoptr(GArray) latencies = g_array_new(FALSE, FALSE, sizeof(gint64));
+
+	for (guint32 i = 0; i < finder->spans->n; i++) {
+		const WpSpan *span = &finder->spans->spans[i];
+		gint64 latency_ns = span->return_ns - span->call_ns;
+		if (takes_part(span) && finder->what[i].service < finder->n_services)
+			g_array_append_val(latencies, latency_ns);
+	}
+	g_array_sort(latencies, compare_times);
+	if (latencies->len == 0)
+		return 0;
+	return g_array_index(latencies, gint64, (guint)((latencies->len - 1) * ALMOST));
+}
+
+/* Each question again, moved a few times to both sides, within the capture. */
+static void
+add_moved(Finder *finder)
+{
+	static const double moves[N_SHIFTS / 2] = { 1.37, 2.61, 4.13, 6.87 };
+	double long_ns = (double)long_latency(finder);
+	gint64 first_ns = finder->spans->n ? finder->spans->spans[0].call_ns : 0;
+	gint64 last_ns = finder->spans->n ? finder->spans->spans[finder->spans->n - 1].call_ns : 0;
+	guint n = finder->questions->len;
+
+	for (guint i = 0; i < n; i++) {
+		for (guint k = 0; k < N_SHIFTS; k++) {
+			Question question = g_array_index(finder->questions, Question, i);
+			gint64 by_ns = (gint64)(moves[k / 2] * long_ns) * (k % 2 ? 1 : -1);
+			if (question.begin_ns + by_ns < first_ns ||
+			    question.begin_ns + by_ns > last_ns)
+				by_ns = -by_ns;
+			question.begin_ns += by_ns;
+			question.end_ns += by_ns;
+			question.is_moved = TRUE;
+			if (question.begin_ns >= first_ns && question.begin_ns <= last_ns)
+				g_array_append_val(finder->questions, question);
+		}
+	}
+}
+
+static int
+compare_questions(gconstpointer a, gconstpointer b)
+{
+	const Question *x = a, *y = b;
+
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	if (x->sample != y->sample)
+		return x->sample < y->sample ? -1 : 1;
+	if (x->is_moved != y->is_moved)
+		return x->is_moved ? 1 : -1;
+	return compare_times(&x->end_ns, &y->end_ns);
+}
+
+/* Counts what of OPEN encloses QUESTION; those that have ended leave. */
+static void
+answer(Finder *finder, const Question *question, guint32 service, GArray *open)
+{
+	Sample *sample = &g_array_index(finder->samples, Sample, question->sample);
+	guint32 kind = finder->flows[sample->flow].kind;
+	double *chance = finder->chance + at(finder, kind, service) * N_BINS;
+
+	guint n = 0;
+
+	for (guint i = 0; i < open->len; i++) {
+		Open one = g_array_index(open, Open, i);
+		if (one.return_ns < question->begin_ns)
+			continue;
+		g_array_index(open, Open, n++) = one;
+		if (one.return_ns < question->end_ns || one.flow == sample->flow)
+			continue; /* calls of one flow are siblings */
+		Hit hit = { (guint8)service, (guint8)bin_of(question->begin_ns - one.call_ns) };
+		if (question->is_moved) {
+			chance[hit.bin] += 1;
+		} else {
+			g_array_append_val(finder->hits, hit);
+			sample->n_hits++;
+		}
+	}
+	g_array_set_size(open, n);
+}
+
+static void
+sweep(Finder *finder)
+{
+	g_autoptr(GPtrArray) open = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+	guint32 next = 0;
+
+	for (guint32 s = 0; s < finder->n_services; s++)
+		g_ptr_array_add(open, g_array_new(FALSE, FALSE, sizeof(Open)));
+	g_array_sort(finder->questions, compare_questions);
+	for (guint i = 0; i < finder->questions->len; i++) {
+		const Question *question = &g_array_index(finder->questions, Question, i);
+		Sample *sample = &g_array_index(finder->samples, Sample, question->sample);
+		for (; next < finder->spans->n &&
+		       finder->spans->spans[next].call_ns <= question->begin_ns;
+		     next++) {
+			const WpSpan *span = &finder->spans->spans[next];
+			Open one = { span->call_ns, span->return_ns, finder->what[next].flow };
+			guint32 service = finder->what[next].service;
+			if (service >= finder->n_services || !takes_part(span))
+				continue;
+			g_array_append_val((GArray *)open->pdata[service], one);
+			g_array_append_val((GArray *)open->pdata[finder->n_services - 1], one);
+		}
+		if (!question->is_moved)
+			sample->first = finder->hits->len;
+		else
+			finder->asked[finder->flows[sample->flow].kind] += 1;
+		for (guint32 s = 0; s < finder->n_services; s++)
+			if (finder->flows[sample->flow].services >> s & 1)
+				answer(finder, question, s, open->pdata[s]);
+	}
+}
+
+/* From counts to what one call gives; at least a little, as it was not seen for long enough. */
+static void
+set_chance(Finder *finder)
+{
+	for (guint32 k = 0; k < finder->n_kinds; k++)
+		for (guint32 s = 0; s < finder->n_services; s++) {
+			double *chance = finder->chance + at(finder, k, s) * N_BINS;
+			double *law = finder->law + at(finder, k, s) * N_BINS, sum = 0;
+			for (guint b = 0; b < N_BINS; b++) {
+				chance[b] = (chance[b] + 0.5 / N_BINS) / (finder->asked[k] + 1);
+				sum += chance[b];
+			}
+			for (guint b = 0; b < N_BINS; b++)
+				law[b] = chance[b] / sum;
+		}
+}
+
+static double *
+label_count(Finder *finder, guint32 kind, guint32 owner, guint32 label)
+{
+	guint64 key = wp_map_key((guint32)at(finder, kind, owner), label);
+	guint32 number = wp_map_number(finder->label_numbers, key);
+	double none = 0;
+
+	if (number == finder->label_counts->len)
+		g_array_append_val(finder->label_counts, none);
+	return &g_array_index(finder->label_counts, double, number);
+}
+
+/* Of the calls of flow F, how much likelier they are if SERVICE owns it than if not. */
+static double
+weigh_times(const Finder *finder, guint32 f, guint32 service)
+{
+	gsize cell = at(finder, finder->flows[f].kind, service) * N_BINS;
+	double sum = 0;
+
+	for (guint32 i = finder->firsts[f]; i < finder->firsts[f + 1]; i++) {
+		const Sample *sample = &g_array_index(finder->samples, Sample, i);
+		double ratio = STRAY;
+		for (guint32 h = 0; h < sample->n_hits; h++) {
+			Hit hit = g_array_index(finder->hits, Hit, sample->first + h);
+			if (hit.service == service)
+				ratio += (1 - STRAY) * finder->law[cell + hit.bin] /
+					 finder->chance[cell + hit.bin];
+		}
+		sum += wp_quick_log(&finder->quick, ratio);
+	}
+	return sum;
+}
+
+static double
+weigh_labels(Finder *finder, guint32 f, guint32 owner)
+{
+	const guint32 *labels = &g_array_index(finder->labels, guint32, (gsize)f * MAX_LABELS);
+	guint32 kind = finder->flows[f].kind;
+	double sum = 0;
+
+	for (guint i = 0; i < MAX_LABELS && labels[i]; i++) {
+		double all = (*label_count(finder, kind, finder->n_services + 1, labels[i]) + 1) /
+			     (finder->label_sums[at(finder, kind, finder->n_services + 1)] + 1);
+		double own = (*label_count(finder, kind, owner, labels[i]) + all) /
+			     (finder->label_sums[at(finder, kind, owner)] + 1);
+		sum += wp_quick_log(&finder->quick, OWN_LABELS * own + (1 - OWN_LABELS) * all);
+	}
+	return sum;
+}
+
+/* How likely each service owns flow F, as far as is known. */
+static void
+judge_flow(Finder *finder, guint32 f, gboolean by_labels)
+{
+	guint32 n = finder->n_services, kind = finder->flows[f].kind;
+	double *posterior = finder->posterior + (gsize)f * (n + 1), best = -G_MAXDOUBLE, sum = 0;
+
+	for (guint32 s = 0; s <= n; s++) {
+		gboolean may = s == n || finder->flows[f].services >> s & 1;
+		posterior[s] = may ? s < n ? weigh_times(finder, f, s) : 0 : -G_MAXDOUBLE;
+		if (may && by_labels)
+			posterior[s] += weigh_labels(finder, f, s);
+		if (may)
+			posterior[s] +=
+				wp_quick_log(&finder->quick, finder->prior[at(finder, kind, s)]);
+		if (s == finder->flows[f].calls)
+			posterior[s] += wp_quick_log(&finder->quick, SELF);
+		best = MAX(best, posterior[s]);
+	}
+	for (guint32 s = 0; s <= n; s++) {
+		double below = posterior[s] - best;
+		posterior[s] = below < -MAX_EXPONENT ? 0 : wp_quick_exp(below);
+		sum += posterior[s];
+	}
+	for (guint32 s = 0; s <= n; s++)
+		posterior[s] /= sum;
+}
+
+/*
+ * What owners do, from who they are likely to be: how many flows, which operations. Shares are squared, as most
+ * ports have few callers: where single flows say little, few owners are likelier than many.
+ */
+static void
+learn_shares(Finder *finder)
+{
+	guint32 n = finder->n_services;
+	g_autofree double *flows = g_new0(double, finder->n_kinds + 1);
+	gsize size = at(finder, finder->n_kinds, 0);
+
+	memset(finder->prior, 0, size * sizeof(double));
+	memset(finder->label_sums, 0, size * sizeof(double));
+	memset(finder->label_counts->data, 0, finder->label_counts->len * sizeof(double));
+	for (guint32 f = 0; f < finder->n_flows; f++) {
+		const guint32 *labels =
+			&g_array_index(finder->labels, guint32, (gsize)f * MAX_LABELS);
+		guint32 kind = finder->flows[f].kind;
+		flows[kind] += 1;
+		for (guint32 s = 0; s <= n + 1; s++) {
+			/* Behind the last: all of the kind, whoever owns them. */
+			double share = s > n ? 1 : finder->posterior[(gsize)f * (n + 1) + s];
+			finder->prior[at(finder, kind, s)] += share;
+			for (guint i = 0; i < MAX_LABELS && labels[i] && share > 0; i++) {
+				*label_count(finder, kind, s, labels[i]) += share;
+				finder->label_sums[at(finder, kind, s)] += share;
+			}
+		}
+	}
+	for (guint32 k = 0; k < finder->n_kinds; k++)
+		for (guint32 s = 0; s <= n; s++) {
+			double *prior = &finder->prior[at(finder, k, s)];
+			double share = (*prior + 1.0 / (n + 1)) / (flows[k] + 1);
+			*prior = MAX(share * share, LEAST_PRIOR);
+		}
+}
+
+/* The delays of owners: what their flows have more than chance gives, smoothed by that. */
+static void
+learn_laws(Finder *finder)
+{
+	gsize size = at(finder, finder->n_kinds, 0);
+	g_autofree double *calls = g_new0(double, size);
+
+	memset(finder->law, 0, size * N_BINS * sizeof(double));
+	for (guint32 i = 0; i < finder->samples->len; i++) {
+		const Sample *sample = &g_array_index(finder->samples, Sample, i);
+		const double *posterior =
+			finder->posterior + (gsize)sample->flow * (finder->n_services + 1);
+		guint32 kind = finder->flows[sample->flow].kind;
+		for (guint32 s = 0; s < finder->n_services; s++)
+			calls[at(finder, kind, s)] += posterior[s];
+		for (guint32 h = 0; h < sample->n_hits; h++) {
+			Hit hit = g_array_index(finder->hits, Hit, sample->first + h);
+			finder->law[at(finder, kind, hit.service) * N_BINS + hit.bin] +=
+				posterior[hit.service];
+		}
+	}
+	for (gsize cell = 0; cell < size; cell++) {
+		double *law = finder->law + cell * N_BINS, *chance = finder->chance + cell * N_BINS;
+		double sum = 0, by_chance = 0;
+		for (guint b = 0; b < N_BINS; b++)
+			by_chance += chance[b];
+		for (guint b = 0; b < N_BINS; b++) {
+			law[b] = MAX(law[b] - calls[cell] * chance[b], 0) +
+				 (by_chance > 0 ? AT_FIRST * calls[cell] * chance[b] / by_chance
+						: 0);
+			sum += law[b];
+		}
+		for (guint b = 0; b < N_BINS; b++)
+			law[b] = sum > 0 ? law[b] / sum : 0;
+	}
+}
+
+static void
+decide(Finder *finder)
+{
+	guint32 n = finder->n_services;
+
+	for (guint32 f = 0; f < finder->n_flows; f++) {
+		const double *posterior = finder->posterior + (gsize)f * (n + 1);
+		guint32 best = n;
+		for (guint32 s = 0; s < n; s++)
+			if (posterior[s] > posterior[best])
+				best = s;
+		finder->flows[f].owner = best < n ? best : WP_NO_SERVICE;
+		finder->flows[f].certainty = (float)posterior[best];
+	}
+}
+
+static void
+run(Finder *finder)
+{
+	gsize size = at(finder, finder->n_kinds, 0);
+
+	finder->chance = g_new0(double, size *N_BINS + 1);
+	finder->law = g_new0(double, size *N_BINS + 1);
+	finder->asked = g_new0(double, finder->n_kinds + 1);
+	finder->prior = g_new0(double, size + 1);
+	finder->label_sums = g_new0(double, size + 1);
+	finder->posterior = g_new0(double, (gsize)finder->n_flows *(finder->n_services + 1) + 1);
+	for (gsize i = 0; i < size; i++)
+		finder->prior[i] = 1.0 / (finder->n_services + 1);
+	choose_samples(finder);
+	add_moved(finder);
+	sweep(finder);
+	set_chance(finder);
+	for (guint round = 0; round < ROUNDS; round++) {
+		for (guint32 f = 0; f < finder->n_flows; f++)
+			judge_flow(finder, f, round > 1);
+		learn_shares(finder);
+
+		learn_laws(finder);
+	}
+	decide(finder);
+}
+
+void
+wp_ownership_find(const WpSpans *spans, const WpOwnedSpan *what, WpOwnedFlow *flows,
+		  guint32 n_flows, guint32 n_services, guint32 n_kinds)
+{
+	Finder finder = { .spans = spans,
+			  .what = what,
+			  .flows = flows,
+			  .n_flows = n_flows,
+			  .n_services = MIN(n_services, WP_OWNERSHIP_MAX_SERVICES),
+			  .n_kinds = MIN(n_kinds, MAX_KINDS),
+			  .samples = g_array_new(FALSE, TRUE, sizeof(Sample)),
+			  .questions = g_array_new(FALSE, FALSE, sizeof(Question)),
+			  .hits = g_array_new(FALSE, FALSE, sizeof(Hit)),
+			  .labels = g_array_new(FALSE, TRUE, sizeof(guint32)),
+			  .label_numbers = wp_map_new(),
+			  .label_counts = g_array_new(FALSE, TRUE, sizeof(double)) };
+
+	wp_quick_log_init(&finder.quick);
+	for (guint32 f = 0; f < n_flows; f++)
+		flows[f].kind =
+			MIN(flows[f].kind, MAX_KINDS - 1); /* the last ones share what is learned */
+	run(&finder);
+	g_array_unref(finder.samples);
+	g_array_unref(finder.questions);
+	g_array_unref(finder.hits);
+	g_array_unref(finder.labels);
+	g_array_unref(finder.label_counts);
+	wp_map_free(finder.label_numbers);
+	g_free(finder.firsts);
+	g_free(finder.chance);
+	g_free(finder.law);
+	g_free(finder.asked);
+	g_free(finder.prior);
+	g_free(finder.label_sums);
+	g_free(finder.posterior);
+}

@@ -1,0 +1,190 @@
+/* Several services on one address: whose each flow is, by the owners file and by what encloses its calls. */
+#include "infer/owners.h"
+
+#include <string.h>
+
+#include "infer/resolve.h"
+#include "tests/support/suite.h"
+#include "tests/support/tempfile.h"
+
+#define N_REQUESTS 60
+#define PERIOD     100000000 /* ns: a new request before the one before has ended */
+#define MS         1000000
+
+typedef struct {
+	WpNodes *nodes;
+	WpTrace *trace;
+	guint64 n;
+} Maker;
+
+static void
+add_call(Maker *maker, const char *src, const char *dst, guint32 flow, gint64 from_ns, gint64 to_ns)
+{
+	WpRecord call = { .kind = WP_KIND_CALL, .id = ++maker->n, .flow = flow };
+	WpRecordSink *sink = wp_trace_sink(maker->trace);
+
+	ck_assert(wp_endpoint_parse(src, &call.src) && wp_endpoint_parse(dst, &call.dst));
+	call.begin_ns = call.end_ns = from_ns;
+	call.sender = wp_nodes_by_address(maker->nodes, call.src.address);
+	call.receiver = wp_nodes_by_address(maker->nodes, call.dst.address);
+	ck_assert(wp_sink_record(sink, &call, NULL, NULL));
+	WpRecord back = call;
+	back.kind = WP_KIND_RETURN;
+	back.begin_ns = back.end_ns = to_ns;
+	back.sender = call.receiver;
+	back.receiver = call.sender;
+	back.src = call.dst;
+	back.dst = call.src;
+	ck_assert(wp_sink_record(sink, &back, NULL, NULL));
+}
+
+/*
+ *   client 40000 > web 80    |------------------------------|     every 100 ms, for 70 to 150 ms
+ *   41000 > app 8080           |---------------------------|
+ *   42000 > db 5432              |--|   |--|
+ *   43000 > app 8080      a client's own, now and then
+ *   44001 ... > db 5432                        |-|                a connection a request
+ */
+static WpTrace *
+make_trace(WpNodes *nodes)
+{
+	Maker maker = { nodes, wp_trace_new(nodes), 0 };
+
+	ck_assert(wp_sink_begin(wp_trace_sink(maker.trace), nodes, NULL));
+	for (guint i = 0; i < N_REQUESTS; i++) {
+		gint64 t = (gint64)i * PERIOD + i * 37 % 11 * MS, longer = (i * 29 % 80) * MS;
+		g_autofree char *own = g_strdup_printf("127.0.0.1:%u", 44000 + i);
+		add_call(&maker, "127.0.0.1:40000", "127.0.0.1:80", 1, t, t + 70 * MS + longer);
+		gint64 app = t + (1 + i * 17 % 13) * MS;
+		add_call(&maker, "127.0.0.1:41000", "127.0.0.1:8080", 2, app, t + 66 * MS + longer);
+		add_call(&maker, "127.0.0.1:42000", "127.0.0.1:5432", 3, app + 3 * MS,
+			 app + 7 * MS);
+		add_call(&maker, "127.0.0.1:42000", "127.0.0.1:5432", 3, app + 9 * MS,
+			 app + 15 * MS);
+		add_call(&maker, own, "127.0.0.1:5432", 10 + i, app + 30 * MS, app + 45 * MS);
+		if (i % 6 == 1)
+			add_call(&maker, "127.0.0.1:43000", "127.0.0.1:8080", 4,
+				 t + i * 53 % 97 * MS, t + (i * 53 % 97 + 110) * MS);
+	}
+	ck_assert(wp_sink_end(wp_trace_sink(maker.trace), NULL));
+	return maker.trace;
+}
+
+static WpResolved *
+resolve(const WpTrace *trace, const char *owners)
+{
+	WpResolveOptions options;
+	g_autotemp *path = owners ? wp_temp_file_new("owners", owners, strlen(owners)) : NULL;
+
+	wp_resolve_options_init(&options);
+	options.owners_file = path;
+	WpResolved *resolved = wp_resolve(trace, &options, NULL);
+	ck_assert_ptr_nonnull(resolved);
+	return resolved;
+}
+
+/* The share of the calls from ports FIRST to LAST whose caller is NAME. */
+static double
+share_of(const WpResolved *resolved, guint first, guint last, const char *name)
+{
+	const WpSpans *spans = wp_resolved_spans(resolved);
+	const WpRecord *records = wp_trace_records(wp_resolved_trace(resolved));
+	double n = 0, n_right = 0;
+
+	for (guint32 i = 0; i < spans->n; i++) {
+		guint port = records[spans->spans[i].call_record].src.port;
+		if (port < first || port > last)
+			continue;
+		n++;
+		n_right +=
+			strcmp(wp_resolved_node_name(resolved, spans->spans[i].caller), name) == 0;
+	}
+	return n_right / n;
+}
+
+START_TEST(owners_are_inferred)
+{
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	g_autoptr(WpTrace) trace = make_trace(nodes);
+	g_autoptr(WpResolved) resolved = resolve(trace, NULL);
+
+	ck_assert(share_of(resolved, 40000, 40000, "127.0.0.1") == 1);
+	ck_assert(share_of(resolved, 43000, 43000, "127.0.0.1") == 1);
+	ck_assert(share_of(resolved, 41000, 41000, "127.0.0.1:80") == 1);
+	ck_assert(share_of(resolved, 42000, 42000, "127.0.0.1:8080") == 1);
+	/* A flow with one call may be either's whose calls enclose it, but no client's. */
+	ck_assert(share_of(resolved, 44000, 44000 + N_REQUESTS, "127.0.0.1") < 0.1);
+	ck_assert_uint_eq(wp_resolved_n_shared(resolved), 1);
+	const WpShared *shared = wp_resolved_shared(resolved, 0);
+	ck_assert_str_eq(shared->name, "127.0.0.1");
+	ck_assert_uint_eq(shared->n_flows, 4 + N_REQUESTS);
+	ck_assert_uint_eq(shared->n_inferred, 4 + N_REQUESTS);
+	ck_assert_uint_le(shared->n_clients, 2 + N_REQUESTS / 10);
+	ck_assert(shared->certainty > 0.9 && shared->certainty <= 1);
+}
+END_TEST
+
+/* Services are hosts of their own: what one calls is no child of a call into another. */
+START_TEST(services_are_hosts)
+{
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	g_autoptr(WpTrace) trace = make_trace(nodes);
+	g_autoptr(WpResolved) resolved = resolve(trace, NULL);
+	const WpSpans *spans = wp_resolved_spans(resolved);
+	const WpSpan *web = &spans->spans[0], *app = &spans->spans[1], *db = &spans->spans[2];
+
+	ck_assert_uint_eq(web->callee_host, app->caller_host);
+	ck_assert_uint_eq(app->callee_host, db->caller_host);
+	ck_assert_uint_ne(web->callee_host, app->callee_host);
+	ck_assert_uint_ne(web->caller_host, web->callee_host);
+	ck_assert_uint_ne(web->caller_host, db->callee_host);
+}
+END_TEST
+
+/* The file is believed, also against the times; a process without a service is a client if listeners are listed. */
+START_TEST(owners_by_file)
+{
+	static const char listed[] =
+		"State  Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n"
+		"LISTEN 0 511 0.0.0.0:80 0.0.0.0:* "
+		"users:((\"web\",pid=7,fd=5),(\"web\",pid=8,fd=5))\n"
+		"LISTEN 0 511 *:8080 *:* users:((\"app\",pid=9,fd=5))\n"
+		"ESTAB 0 0 127.0.0.1:42000 127.0.0.1:5432 users:((\"web\",pid=8,fd=9))\r\n"
+		"ESTAB 0 0 [::ffff:127.0.0.1]:41000 127.0.0.1%lo:8080 "
+		"users:((\"cron\",pid=5,fd=9))\n";
+	static const char established[] =
+		"tcp 0 0 127.0.0.1:42000 127.0.0.1:5432 ESTABLISHED 8/web\n"
+		"tcp 0 0 127.0.0.1:80 127.0.0.1:40000 ESTABLISHED 8/web\n"
+		"tcp 0 0 127.0.0.1:41000 127.0.0.1:8080 ESTABLISHED 5/cron\n";
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	g_autoptr(WpTrace) trace = make_trace(nodes);
+	g_autoptr(WpResolved) by_all = resolve(trace, listed);
+	g_autoptr(WpResolved) by_some = resolve(trace, established);
+
+	ck_assert(share_of(by_all, 42000, 42000, "127.0.0.1:80") == 1);
+	ck_assert(share_of(by_all, 41000, 41000, "127.0.0.1") == 1);
+	ck_assert_uint_eq(wp_resolved_shared(by_all, 0)->n_by_file, 2);
+	ck_assert(share_of(by_some, 42000, 42000, "127.0.0.1:80") == 1);
+	ck_assert(share_of(by_some, 41000, 41000, "127.0.0.1:80") == 1); /* inferred */
+	ck_assert_uint_eq(wp_resolved_shared(by_some, 0)->n_by_file, 1);
+}
+END_TEST
+
+START_TEST(bad_files)
+{
+	static const char *const texts[] = { "",
+					     "\n",
+					     "hello world\n",
+					     "10.0.0.1:1 10.0.0.2:2\n",
+					     "10.0.0.1:1 10.0.0.2:2 users:((\"x\",pid=,fd=1))\n",
+					     "10.0.0.1:99999 10.0.0.2:2 1/x\n",
+					     "a:1 b:2 1/x\n" };
+	for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_autoptr(GError) error = NULL;
+		ck_assert_msg(!wp_owners_parse(texts[i], "owners", &error), "row %zu", i);
+		ck_assert(strstr(error->message, "owners") != NULL);
+	}
+}
+END_TEST
+
+WP_SUITE("owners", owners_are_inferred, services_are_hosts, owners_by_file, bad_files)
