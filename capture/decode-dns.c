@@ -34,10 +34,12 @@ typedef struct {
 
 /* --- ids and labels --- */
 
-/* Id and question: FNV-1a over the question above the 16 bits of the id. */
+/* Id and question: FNV-1a over the question above the 16 bits of the id; of a cut one the id alone. */
 static guint64
 callid_of(const WpDnsMessage *dns)
 {
+	if (dns->is_unread)
+		return dns->id;
 	guint64 hash = G_GUINT64_CONSTANT(0xcbf29ce484222325);
 	for (gsize i = 0; i < dns->question.length; i++)
 		hash = (hash ^ (guint8)dns->question.text[i]) * G_GUINT64_CONSTANT(0x100000001b3);
@@ -64,6 +66,8 @@ label_of(WpDecodeContext *context, const char *prefix, const WpDnsMessage *dns)
 {
 	char label[WP_LABEL_MAX];
 	char number[16];
+	if (dns->is_unread)
+		return 0;
 	const char *what = wp_dns_opcode_name(dns->opcode);
 	if (what == NULL)
 		what = wp_dns_type_name(dns->type);
@@ -163,7 +167,9 @@ decode_datagram(DnsState *state, WpDecodeContext *context, WpDirection direction
 {
 	WpDnsMessage dns;
 	WpMessage *message = &state->messages[direction];
-	if (!wp_dns_parse(in, &dns))
+	gboolean is_sound =
+		wp_decode_is_cut(context) ? wp_dns_parse_cut(in, &dns) : wp_dns_parse(in, &dns);
+	if (!is_sound)
 		return WP_DECODE_BAD;
 	describe(state, context, &dns, message);
 	unit->length = in.length;
@@ -255,6 +261,17 @@ dns_finish(void *opaque, WpDecodeContext *context, WpDirection direction, WpFini
 		out_unit->emits = &state->zone;
 }
 
+/* Is a sound message that the capture cut at the front of IN? ANSWER: as below. */
+static WpDecodeStatus
+begins_cut(WpBytes in, int answer, WpDnsMessage *out_dns)
+{
+	if (in.length == 0)
+		return WP_DECODE_MORE;
+	gboolean is_sound = wp_dns_parse_cut(in, out_dns);
+	return is_sound && (answer < 0 || out_dns->is_answer == answer) ? WP_DECODE_OK
+									: WP_DECODE_BAD;
+}
+
 /* Is a sound message at the front of IN? ANSWER: 0 or 1, -1 either. EXACT: with all its records. */
 static WpDecodeStatus
 begins(WpBytes in, gboolean is_udp, int answer, gboolean exact, WpDnsMessage *out_dns)
@@ -285,29 +302,40 @@ dns_sync(void *state, WpDecodeContext *context, WpDirection direction, WpBytes i
 	return begins(in, wp_decode_is_datagram(context), direction == WP_FROM_SERVER, TRUE, &dns);
 }
 
+static gboolean
+is_multicast(const WpProbe *probe)
+{
+	return probe->is_udp &&
+	       (probe->server_port == PORT_MDNS || probe->server_port == PORT_LLMNR);
+}
+
+static WpDecodeStatus
+side_begins(const WpProbe *probe, WpBytes in, int answer, gboolean exact, WpDnsMessage *out_dns)
+{
+	return probe->is_udp && probe->is_cut ? begins_cut(in, answer, out_dns)
+					      : begins(in, probe->is_udp, answer, exact, out_dns);
+}
+
 static WpProbeVerdict
 dns_probe(const WpProbe *probe)
 {
-	WpDnsMessage query, reply;
+	WpDnsMessage query = { 0 }, reply = { 0 };
 	gboolean has_client = probe->client.length > 0, has_server = probe->server.length > 0;
-	gboolean is_cut = probe->is_udp && probe->is_cut;
-	gboolean is_multicast = probe->is_udp && (probe->server_port == PORT_MDNS ||
-						  probe->server_port == PORT_LLMNR);
 	WpDecodeStatus client =
-		begins(probe->client, probe->is_udp, is_multicast ? -1 : 0, !is_cut, &query);
+		side_begins(probe, probe->client, is_multicast(probe) ? -1 : 0, TRUE, &query);
 	/* Beside a query an answer may be cut by the capture; of a query, what stands behind the question. */
-	WpDecodeStatus server =
-		begins(probe->server, probe->is_udp, 1, !has_client && !is_cut, &reply);
+	WpDecodeStatus server = side_begins(probe, probe->server, 1, !has_client, &reply);
 
 	if ((has_client && client == WP_DECODE_BAD) || (has_server && server == WP_DECODE_BAD))
 		return WP_PROBE_NO; /* in mid-stream as well: connections are short */
 	gboolean is_pair = client == WP_DECODE_OK && server == WP_DECODE_OK && query.id == reply.id;
-	return wp_probe_verdict(probe, client, server,
-				(WpProbeVerdicts){
-					.client = WP_PROBE_LIKELY,
-					.server = WP_PROBE_LIKELY,
-					.both = is_pair ? WP_PROBE_SURE : WP_PROBE_LIKELY,
-				});
+	return wp_probe_verdict(
+		probe, client, server,
+		(WpProbeVerdicts){
+			.client = query.is_unread ? WP_PROBE_MAYBE : WP_PROBE_LIKELY,
+			.server = reply.is_unread ? WP_PROBE_MAYBE : WP_PROBE_LIKELY,
+			.both = is_pair ? WP_PROBE_SURE : WP_PROBE_LIKELY,
+		});
 }
 
 static const guint16 dns_ports[] = { 53, PORT_MDNS, PORT_LLMNR, 0 };

@@ -206,6 +206,51 @@ wp_dns_parse(WpBytes bytes, WpDnsMessage *out_message)
 	return TRUE;
 }
 
+/* Whether a question begins at the cursor, as far as the bytes go, and does not end among them. */
+static gboolean
+is_cut_question(WpBytes bytes)
+{
+	gsize total = 0;
+	for (;;) {
+		guint8 length = wp_bytes_u8(&bytes);
+		if (bytes.failed)
+			return TRUE;
+		total += 1 + (gsize)length;
+		if (length > 63 || total > WP_DNS_NAME_MAX)
+			return FALSE;
+		if (length == 0)
+			return wp_bytes_left(&bytes) < 4;
+		for (guint i = 0; i < length && wp_bytes_left(&bytes); i++)
+			if (!g_ascii_isgraph(wp_bytes_u8(&bytes)))
+				return FALSE;
+	}
+}
+
+gboolean
+wp_dns_parse_cut(WpBytes bytes, WpDnsMessage *out_message)
+{
+	if (wp_dns_parse(bytes, out_message))
+		return TRUE;
+	WpDnsMessage dns = { .is_unread = TRUE };
+	if (bytes.length <= WP_DNS_HEADER_BYTES || !wp_dns_header_is_sound(bytes))
+		return FALSE;
+	dns.id = wp_bytes_be16(&bytes);
+	guint16 flags = wp_bytes_be16(&bytes);
+	dns.is_answer = (flags & FLAG_ANSWER) != 0;
+	dns.opcode = flags >> 11 & 15;
+	dns.rcode = flags & 15;
+	dns.n_questions = wp_bytes_be16(&bytes);
+	dns.n_answers = wp_bytes_be16(&bytes);
+	dns.n_others = (guint16)(wp_bytes_be16(&bytes) + wp_bytes_be16(&bytes));
+	gboolean is_usual = dns.n_questions == 1 && (dns.is_answer || dns.n_answers == 0);
+	if (!is_usual || !is_cut_question(bytes))
+		return FALSE;
+	wp_bytes_skip(&bytes, wp_bytes_left(&bytes));
+	dns.bytes = bytes;
+	*out_message = dns;
+	return TRUE;
+}
+
 gboolean
 wp_dns_is_exact(const WpDnsMessage *message)
 {

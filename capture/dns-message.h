@@ -27,11 +27,18 @@ typedef struct {
 		question; /* the first; of an answer without one (multicast) the first answer's owner */
 	guint16 type;
 	guint16 class;
-	WpBytes bytes; /* the message (borrowed); stands behind the questions */
+	gboolean is_unread; /* the question was cut off; it and the type are empty */
+	WpBytes bytes;      /* the message (borrowed); stands behind the questions */
 } WpDnsMessage;
 
 /* FALSE where BYTES (one message, or its front) are no DNS: header or question cannot be. */
 gboolean wp_dns_parse(WpBytes bytes, WpDnsMessage *out_message);
+
+/*
+ * The same for a datagram that the snap length cut: its question may be. Strict about the rest: one question, and
+ * of a query no answer.
+ */
+gboolean wp_dns_parse_cut(WpBytes bytes, WpDnsMessage *out_message);
 
 /* FALSE where the header that is there, or as much of it as is, cannot be one. */
 gboolean wp_dns_header_is_sound(WpBytes bytes);

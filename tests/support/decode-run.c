@@ -9,6 +9,9 @@
 
 #define STEP_NS 1000
 
+/* So much longer were datagrams that were cut. */
+#define CUT_BYTES 100
+
 /* A sink that writes each record as a line. */
 typedef struct {
 	WpRecordSink base;
@@ -142,7 +145,8 @@ push_bytes(Run *run, const WpRunOptions *options, WpDirection from, const WpStep
 		/* An exact copy, so that a read past its end is seen by the sanitizers. */
 		g_autofree guint8 *copy = g_memdup2(step->data + at, n);
 		if (options->is_udp)
-			wp_stream_datagram(run->stream, from, copy, n, n, &stamp);
+			wp_stream_datagram(run->stream, from, copy, n,
+					   n + (strchr("DT", step->what) ? CUT_BYTES : 0), &stamp);
 		else
 			wp_stream_bytes(run->stream, from, copy, n, &stamp);
 		at += n;
@@ -155,7 +159,7 @@ push_bytes(Run *run, const WpRunOptions *options, WpDirection from, const WpStep
 static void
 push_step(Run *run, const WpRunOptions *options, const WpStep *step, gsize first, gsize piece)
 {
-	WpDirection from = strchr("SsyG", step->what) ? WP_FROM_SERVER : WP_FROM_CLIENT;
+	WpDirection from = strchr("SsyGT", step->what) ? WP_FROM_SERVER : WP_FROM_CLIENT;
 	if (options->is_swapped)
 		from = !from;
 	gboolean is_cut = strchr("xy", step->what) != NULL;
@@ -167,6 +171,8 @@ push_step(Run *run, const WpRunOptions *options, const WpStep *step, gsize first
 	switch (step->what) {
 	case 'C':
 	case 'S':
+	case 'D':
+	case 'T':
 		push_bytes(run, options, from, step, first, piece);
 		break;
 	case 'c':

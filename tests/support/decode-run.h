@@ -22,7 +22,7 @@
 #include "capture/stream.h"
 
 typedef struct {
-	char what; /* C, S: bytes; c, s: a hole of LENGTH bytes, that
+	char what; /* C, S: bytes; D, T: a datagram of them that was cut short; c, s: a hole of LENGTH bytes, that
 		    * is acknowledged in this step where DATA is not NULL; x, y: LENGTH more bytes of
 		    * the packet before, cut off by the snap length; A: the client
 		    * has LENGTH bytes of the server's next hole already; B: the sender of the next bytes

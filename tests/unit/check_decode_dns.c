@@ -302,6 +302,31 @@ START_TEST(cut_datagram)
 }
 END_TEST
 
+/* Questions that the snap length cut: the number tells what answers what. */
+START_TEST(cut_questions)
+{
+#define LONG                                                                                       \
+	"\x20"                                                                                     \
+	"abcdefghijklmnopqrstuvwxyz012345"
+	static const WpStep steps[] = {
+		WP_C("\0\7" ASK LONG),
+		WP_C("\0\x08" ASK DB A),
+		WP_S("\0\x08" OK("\1") DB A ME "\0\1\0\1\0"),
+		WP_S("\0\7" OK("\1") LONG),
+	};
+	static const char expected[] = "C1 [1,1] dns 45\nC2 [2,2] dns 29 A db.blog.lan\n"
+				       "R2 [3,3] dns 36 A db.blog.lan ok\nR1 [4,4] dns 45 ok\n";
+	WpStep cut[G_N_ELEMENTS(steps)];
+	for (gsize i = 0; i < G_N_ELEMENTS(steps); i++) {
+		cut[i] = steps[i];
+		cut[i].what = steps[i].what == 'C' ? 'D' : 'T';
+	}
+	WpRunOptions options = { .is_udp = TRUE, .port = 53, .no_counters = TRUE };
+	g_autofree char *got = RUN(&options, cut);
+	ck_assert_str_eq(got, expected);
+}
+END_TEST
+
 /* Each copy of a call that was sent again may be answered; only one more is an orphan. */
 START_TEST(answered_again)
 {
@@ -343,6 +368,6 @@ START_TEST(netbios)
 }
 END_TEST
 
-WP_SUITE("decode-dns", second_question, netbios, cut_datagram, answered_again, pairs,
+WP_SUITE("decode-dns", cut_questions, second_question, netbios, cut_datagram, answered_again, pairs,
 	 ids_used_again, answer_without_question, names_of_addresses, labels, over_tcp, transfer,
 	 long_answer, refuses, limits, detection)
