@@ -15,6 +15,8 @@
 #define MAX_HELD     1024 /* packets; they may hold a byte each */
 #define MAX_TURNS    12   /* changes of direction before the generic decoder takes the flow */
 #define MAX_HELD_UDP 4
+#define MAX_LOOKED                                                                                 \
+	32 /* datagrams after those that nobody knew, in which a protocol is looked for */
 
 void
 wp_stream_free_held(WpStream *stream)
@@ -146,6 +148,56 @@ detect_as(const WpStream *stream, WpDirection client, gboolean final)
 	return wp_decoder_detect(&probe, final);
 }
 
+/*
+ * TRUE where DATAGRAM, by info's direction, is unmistakable, though nobody knew the first ones of its flow: what keeps
+ * a way through a router open is often sent before all else.
+ */
+static gboolean
+is_known_after_all(WpStream *stream, WpDirection from, WpBytes datagram)
+{
+	const WpBytes nothing = wp_bytes((const guint8 *)"", 0);
+	const WpEndpoint *ends[2] = { &stream->info.client, &stream->info.server };
+
+	if (stream->n_looked_at == MAX_LOOKED)
+		return FALSE;
+	stream->n_looked_at++;
+	for (int client = 0; client <= !stream->info.is_oriented; client++) {
+		WpProbe probe = {
+			.client = (int)from == client ? datagram : nothing,
+			.server = (int)from == client ? nothing : datagram,
+			.server_port = ends[!client]->port,
+			.from_start = TRUE,
+			.is_udp = TRUE,
+		};
+		if (wp_decoder_detect(&probe, FALSE).verdict == WP_PROBE_SURE)
+			return TRUE;
+	}
+	return FALSE;
+}
+
+static void
+finish_turns(WpStream *stream, WpDirection from)
+{
+	WpUnit unit = { 0 };
+	stream->decoder->finish(stream->state, &stream->context, from, WP_FINISH_END, &unit);
+	if (unit.emits_first)
+		wp_stream_emit(stream, unit.emits_first);
+	if (unit.emits)
+		wp_stream_emit(stream, unit.emits);
+}
+
+void
+wp_stream_look_again(WpStream *stream, WpDirection from, WpBytes datagram)
+{
+	if (stream->decoder != &wp_decoder_generic || stream->decoder == stream->shared->forced ||
+	    stream->n_retries == WP_STREAM_MAX_RETRIES ||
+	    !is_known_after_all(stream, from, datagram))
+		return;
+	finish_turns(stream, WP_FROM_CLIENT);
+	finish_turns(stream, WP_FROM_SERVER);
+	wp_stream_give_up(stream);
+}
+
 /* One packet of what was held. Where the decoder was wrong meanwhile, it is held again. */
 static void
 feed_packet(WpStream *stream, const WpHeld *packet, const guint8 *data, gsize skipped)
@@ -197,6 +249,31 @@ feed_held(WpStream *stream, const gsize start[2])
 		g_free(bytes[i].own);
 	if (held != &first)
 		g_free(held);
+}
+
+#define SWAP(type, pair)                                                                           \
+	do {                                                                                       \
+		type first_of_pair = (pair)[0];                                                    \
+		(pair)[0] = (pair)[1];                                                             \
+		(pair)[1] = first_of_pair;                                                         \
+	} while (0)
+
+/* The client is the other one. Nothing may be unread, and no call open. */
+void
+wp_stream_swap_sides(WpStream *stream)
+{
+	g_assert(!stream->sides[0].pieces && !stream->sides[1].pieces); /* may be inside */
+	SWAP(WpSide, stream->sides);
+	SWAP(WpSpell, stream->spells);
+	SWAP(WpSpell, stream->ended);
+	SWAP(gboolean, stream->has_emitted);
+	SWAP(guint64, stream->n_calls);
+	SWAP(guint64, stream->n_returns);
+	SWAP(guint64, stream->n_messages);
+	SWAP(guint32, stream->nodes);
+	SWAP(guint64, stream->fins);
+	SWAP(guint64, stream->fin_peers);
+	stream->is_swapped = !stream->is_swapped;
 }
 
 static void

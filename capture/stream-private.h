@@ -138,6 +138,7 @@ struct WpStream {
 	WpDirection turn;
 	guint n_turns;
 	guint n_retries;    /* decoders that were wrong in mid-stream */
+	guint n_looked_at;  /* datagrams, since nobody knew the first ones */
 	gboolean is_inside; /* in a body, too long to hold, that `body_from` sends */
 	WpDirection body_from;
 };
@@ -150,7 +151,10 @@ void wp_stream_feed_datagram(WpStream *stream, WpDirection from, const guint8 *d
 void wp_stream_force(WpStream *stream);
 void wp_stream_set_decoder(WpStream *stream, const WpDecoder *decoder);
 void wp_stream_drop_beneath(WpStream *stream);
-void wp_stream_swap_sides(WpStream *stream);
+
+/* What the flow speaks is not known after all, and is looked for again: so often. */
+#define WP_STREAM_MAX_RETRIES 4
+void wp_stream_give_up(WpStream *stream);
 
 /* stream-detect.c */
 void wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsize length,
@@ -158,6 +162,12 @@ void wp_stream_hold(WpStream *stream, WpDirection from, const guint8 *data, gsiz
 void wp_stream_decide(WpStream *stream, gboolean final);
 void wp_stream_drop_held(WpStream *stream);
 void wp_stream_free_held(WpStream *stream);
+
+/* stream-detect.c: the client is the other one. Nothing may be unread, and no call open. */
+void wp_stream_swap_sides(WpStream *stream);
+
+/* stream-detect.c: a flow that was taken by turns is given up where DATAGRAM, by info's direction, is something. */
+void wp_stream_look_again(WpStream *stream, WpDirection from, WpBytes datagram);
 
 /* stream-early.c: keeps a datagram of FROM; feeds those of FROM whose call has come; gives all up. */
 void wp_stream_keep_early(WpStream *stream, WpDirection from, WpBytes datagram, gsize wire_length,

@@ -15,9 +15,6 @@
  */
 #define END_TOLERANCE G_GINT64_CONSTANT(1000) /* ns */
 
-/* Protocols that a flow joined in the middle is taken for before it is taken by turns. */
-#define MAX_RETRIES 4
-
 static void
 note_unseen_begin(WpStream *stream)
 {
@@ -146,31 +143,6 @@ wp_stream_set_decoder(WpStream *stream, const WpDecoder *decoder)
 		side->skip = 0;
 		side->need = 0;
 	}
-}
-
-#define SWAP(type, pair)                                                                           \
-	do {                                                                                       \
-		type first_of_pair = (pair)[0];                                                    \
-		(pair)[0] = (pair)[1];                                                             \
-		(pair)[1] = first_of_pair;                                                         \
-	} while (0)
-
-/* The client is the other one. Nothing may be unread, and no call open. */
-void
-wp_stream_swap_sides(WpStream *stream)
-{
-	g_assert(!stream->sides[0].pieces && !stream->sides[1].pieces); /* may be inside */
-	SWAP(WpSide, stream->sides);
-	SWAP(WpSpell, stream->spells);
-	SWAP(WpSpell, stream->ended);
-	SWAP(gboolean, stream->has_emitted);
-	SWAP(guint64, stream->n_calls);
-	SWAP(guint64, stream->n_returns);
-	SWAP(guint64, stream->n_messages);
-	SWAP(guint32, stream->nodes);
-	SWAP(guint64, stream->fins);
-	SWAP(guint64, stream->fin_peers);
-	stream->is_swapped = !stream->is_swapped;
 }
 
 /* Where the user says what the flow speaks: nothing has come yet. */
@@ -449,28 +421,32 @@ forget_side(WpStream *stream, WpDirection from)
 	stream->has_emitted[from] = FALSE;
 }
 
-/*
- * In mid-stream, where bytes may look like anything: what the flow speaks is not known after all, and is looked for
- * again. FALSE where that was done too often.
- */
-static gboolean
-retry(WpStream *stream)
+void
+wp_stream_give_up(WpStream *stream)
 {
-	if (stream->info.from_start || stream->info.is_udp || stream->n_retries == MAX_RETRIES ||
-	    stream->inner || stream->beneath)
-		return FALSE;
 	stream->n_retries++;
 	wp_stream_forget_calls(stream);
 	drop_state(stream);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		forget_side(stream, i);
+		wp_pairing_clear(&stream->pairings[i]);
+	}
 	stream->n_emitted = 0;
 	stream->n_turns = 0;
-	for (int i = 0; i < 2; i++)
-		wp_pairing_clear(&stream->pairings[i]);
-	note_unseen_begin(stream);
+	if (!stream->info.is_udp)
+		note_unseen_begin(stream);
 	if (stream->is_swapped)
 		wp_stream_swap_sides(stream);
+}
+
+/* In mid-stream bytes may look like anything. FALSE where that was found out too often. */
+static gboolean
+retry(WpStream *stream)
+{
+	if (stream->info.from_start || stream->info.is_udp ||
+	    stream->n_retries == WP_STREAM_MAX_RETRIES || stream->inner || stream->beneath)
+		return FALSE;
+	wp_stream_give_up(stream);
 	return TRUE;
 }
 
@@ -714,6 +690,8 @@ wp_stream_datagram(WpStream *stream, WpDirection from, const guint8 *data, gsize
 	own.peer = WP_NO_OFFSET;
 	if (length == 0 || stream->is_finished)
 		return;
+	if (length == wire_length)
+		wp_stream_look_again(stream, from, wp_bytes(data, length));
 	if (stream->decoder)
 		wp_stream_feed_datagram(stream, direction_of(stream, from), data, length,
 					wire_length, &own);

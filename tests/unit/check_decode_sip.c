@@ -53,6 +53,17 @@ static const WpByteRow calls[] = {
 	  "C1 [1,1] sip 153 INFO\n"
 	  "R1 [4,4] sip 109 INFO ok\n"
 	  "bytes-skipped 162\n" },
+	{ "kept open by datagrams of nothing",
+	  { "C 0:4", "C 0:4", "C 0:4", "C 0:4", "C 0:4", "C " REQUEST("INFO", "1", "1 INFO"),
+	    "C 0:4", "S " RESPONSE("200", "1", "1 INFO") },
+	  "M1 [1,1] unknown 4 unknown\n"
+	  "M2 [2,2] unknown 4 unknown\n"
+	  "M3 [3,3] unknown 4 unknown\n"
+	  "M4 [4,4] unknown 4 unknown\n"
+	  "M5 [5,5] unknown 4 unknown\n"
+	  "C6 [6,6] sip 153 INFO\n"
+	  "R6 [8,8] sip 109 INFO ok\n"
+	  "bytes-skipped 4\n" },
 	{ "in another order",
 	  { "C " REQUEST("INFO", "1", "1 INFO"), "C " REQUEST("XYZ", "2", "2 XYZ"),
 	    "S " RESPONSE("200", "2", "2 XYZ"), "S " RESPONSE("603", "1", "1 INFO") },
