@@ -229,6 +229,35 @@ START_TEST(same_calls)
 }
 END_TEST
 
+/* Taken at four hosts at once, and then made wrong by what clocks.csv says. */
+START_TEST(real_taps)
+{
+	static const struct {
+		const char *name;
+		double offset_ms, ppm;
+	} clocks[] = {
+		{ "web", 0, 0 }, { "client", -45, 50 }, { "catalog", 30, -50 }, { "cart", 3.5, 20 }
+	};
+	const gint64 from_ns = G_GINT64_CONSTANT(1795365341040982519);
+	const char *reference[] = { "web", NULL };
+	g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
+	for (gsize i = 0; i < G_N_ELEMENTS(clocks); i++)
+		g_ptr_array_add(files, g_strdup_printf("%s/traces/taps/%s.pcap.gz",
+						       g_getenv("TOP_SRCDIR"), clocks[i].name));
+	g_autoptr(WpTaps) taps = survey(files, reference, 0, NULL);
+	ck_assert_ptr_nonnull(taps);
+	for (gsize i = 0; i < G_N_ELEMENTS(clocks); i++)
+		for (gint64 at_ns = 0; at_ns < 9 * SEC; at_ns += SEC) {
+			double wrong =
+				clocks[i].offset_ms * 1e6 + (double)at_ns * clocks[i].ppm / 1e6;
+			guint tap = wp_taps_of_input(taps, i);
+			gint64 time_ns =
+				wp_taps_correct(taps, tap, from_ns + at_ns + (gint64)wrong);
+			ck_assert_int_lt(ABS(time_ns - from_ns - at_ns), 50000);
+		}
+}
+END_TEST
+
 /* --- which files are one tap --- */
 
 /* A conversation from T0 + FROM_MS on, of N requests, 10 ms each. */
@@ -435,4 +464,4 @@ START_TEST(nat)
 }
 END_TEST
 
-WP_SUITE("taps", same_calls, groups, given_clocks, coverage, nat)
+WP_SUITE("taps", same_calls, real_taps, groups, given_clocks, coverage, nat)
