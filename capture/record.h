@@ -98,7 +98,7 @@ typedef struct {
 	guint8 kind;         /* WpKind */
 	guint8 status;       /* WpStatus */
 	guint8 marks;        /* WP_MARK_... */
-	guint8 tap;          /* number of the input (capture point), from 0 */
+	guint8 tap;          /* number of the tap (capture point), from 0 */
 	guint8 n_tokens;     /* at most WP_RECORD_MAX_TOKENS */
 	guint8 n_transports; /* at most WP_RECORD_MAX_TRANSPORTS */
 } WpRecord;

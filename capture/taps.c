@@ -142,9 +142,31 @@ static int
 compare_begins(gconstpointer a, gconstpointer b)
 {
 	const WpTapInput *x = *(WpTapInput *const *)a, *y = *(WpTapInput *const *)b;
+	if (!x->n_packets != !y->n_packets)
+		return x->n_packets ? -1 : 1;
 	if (x->first_ns != y->first_ns)
 		return x->first_ns < y->first_ns ? -1 : 1;
 	return x < y ? -1 : x > y;
+}
+
+/* Taps stand in the order in which their first inputs were given. */
+static void
+number_taps(WpTaps *taps)
+{
+	WpTapInput old[WP_TAPS_MAX];
+	guint8 numbers[WP_TAPS_MAX];
+	guint8 n = 0;
+
+	memcpy(old, taps->taps, sizeof old);
+	memset(numbers, G_MAXUINT8, sizeof numbers);
+	for (gsize i = 0; i < taps->n_inputs; i++) {
+		guint8 *number = &numbers[taps->inputs[i].tap];
+		if (*number == G_MAXUINT8) {
+			taps->taps[n] = old[taps->inputs[i].tap];
+			*number = n++;
+		}
+		taps->inputs[i].tap = *number;
+	}
 }
 
 /* In order of time, each input continues the tap that it fits best. */
@@ -172,6 +194,7 @@ group_inputs(WpTaps *taps, GError **error)
 		else if (!add_tap(taps, input, error))
 			return FALSE;
 	}
+	number_taps(taps);
 	return TRUE;
 }
 

@@ -309,6 +309,7 @@ START_TEST(groups)
 		  "0101",
 		  "a_1" },
 		{ { { "host1.pcap", 0 }, { "host2.pcap", 10 } }, "01", "host1" },
+		{ { { "late.pcap", 10 }, { "early.pcap", 0 } }, "01", "late" },
 		{ { { "monday.pcap", 0 }, { "tuesday.pcap", 1000 } }, "00", "monday" },
 		{ { { "x.pcapng", 1000 }, { "x.cap", 0 } }, "00", "x" },
 	};
