@@ -17,6 +17,9 @@ typedef struct {
 	gboolean is_open; /* one of its calls may still return */
 } Tree;
 
+/* So often a window is told what was lost; what comes then goes to the last, so that nobody is told too little. */
+#define MAX_COUNTED 1024
+
 /* What was lost until some record came, since the one before. */
 typedef struct {
 	gint64 time_ns;
@@ -504,11 +507,16 @@ static gboolean
 on_counted(WpRecordSink *sink, const WpCounters *counters, GError **error)
 {
 	WpWindows *windows = (WpWindows *)sink;
-	Counted counted = { windows->latest_ns, wp_counters_new() };
+	GArray *all = windows->counted;
 
-	wp_counters_merge(counted.counters, counters);
 	wp_counters_merge(windows->told, counters);
-	g_array_append_val(windows->counted, counted);
+	if (all->len < MAX_COUNTED) {
+		Counted counted = { 0, wp_counters_new() };
+		g_array_append_val(all, counted);
+	}
+	Counted *last = &g_array_index(all, Counted, all->len - 1);
+	last->time_ns = windows->latest_ns;
+	wp_counters_merge(last->counters, counters);
 	return TRUE;
 }
 

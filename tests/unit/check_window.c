@@ -399,7 +399,7 @@ on_lossy_window(WpWindows *windows, const WpTrace *trace, gboolean is_last, gpoi
 	return TRUE;
 }
 
-/* Five returns without a call at the begin and two at the end: those of the windows between saw none. */
+/* 5000 returns without a call at the begin, one by one, and two at the end: the windows between saw none. */
 START_TEST(losses_have_a_time)
 {
 	g_autoptr(WpTree) tree = make_requests(300, 9, 0);
@@ -410,11 +410,11 @@ START_TEST(losses_have_a_time)
 	WpRecordSink *sink = wp_windows_sink(windows);
 	const WpRecord *records = wp_trace_records(tree->trace);
 
-	wp_counters_add_pair(early, WP_COUNT_RETURNS_ORPHAN, 0, 1, 5);
-	wp_counters_add_pair(all, WP_COUNT_RETURNS_ORPHAN, 0, 1, 7);
+	wp_counters_add_pair(early, WP_COUNT_RETURNS_ORPHAN, 0, 1, 1);
+	wp_counters_add_pair(all, WP_COUNT_RETURNS_ORPHAN, 0, 1, 5002);
 	ck_assert(wp_sink_begin(sink, nodes, NULL));
 	for (gsize i = 0; i < wp_trace_n_records(tree->trace); i++) {
-		if (i == 10)
+		for (int k = 0; k < 5000 && i == 10; k++)
 			ck_assert(wp_sink_counted(sink, early, NULL));
 		ck_assert(wp_sink_record(sink, &records[i],
 					 wp_trace_tokens(tree->trace, &records[i]), NULL));
@@ -422,12 +422,12 @@ START_TEST(losses_have_a_time)
 	ck_assert(wp_sink_counters(sink, all, NULL));
 	ck_assert(wp_windows_finish(windows, NULL));
 	ck_assert_uint_ge(losses.n_windows, 6);
-	ck_assert_uint_eq(losses.of_first, 5);
+	ck_assert_uint_eq(losses.of_first, 5000);
 	ck_assert_uint_eq(losses.of_last, 2);
 	ck_assert_uint_le(losses.n_with, 3); /* with context of the first */
 	ck_assert_uint_eq(wp_counters_get(wp_trace_counters(wp_windows_trace(windows)),
 					  WP_COUNT_RETURNS_ORPHAN),
-			  7);
+			  5002);
 	wp_resolved_free(losses.resolved);
 }
 END_TEST
