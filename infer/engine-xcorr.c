@@ -113,18 +113,23 @@ mark_first_senders(const WpMessages *messages, guint32 n, guint8 *is_root)
 guint8 *
 wp_xcorr_roots(const WpMessages *messages, guint32 *out_n)
 {
-	guint32 n = *out_n = wp_xcorr_n_nodes(messages);
+	guint32 n = *out_n = wp_xcorr_n_nodes(messages), n_hosts = 1;
 	guint8 *is_root = g_new0(guint8, MAX(n, 1));
 	gboolean has_root = FALSE;
 
 	for (guint32 i = 0; i < messages->n; i++)
-		if (!messages->edges[i].is_return && messages->edges[i].n)
-			is_root[messages->edges[i].sender] = 1;
+		n_hosts = MAX(n_hosts, messages->edges[i].receiver_host + 1);
+	/* What an address sends may be any of its services'. */
+	g_autofree guint8 *is_called = g_new0(guint8, n_hosts);
 	for (guint32 i = 0; i < messages->n; i++)
 		if (!messages->edges[i].is_return && messages->edges[i].n)
-			is_root[messages->edges[i].receiver] = 0;
-	for (guint32 i = 0; i < n; i++)
-		has_root |= is_root[i];
+			is_called[messages->edges[i].receiver_host] = 1;
+	for (guint32 i = 0; i < messages->n; i++) {
+		const WpEdge *edge = &messages->edges[i];
+		if (!edge->is_return && edge->n &&
+		    (edge->sender_host >= n_hosts || !is_called[edge->sender_host]))
+			has_root = is_root[edge->sender] = 1;
+	}
 	if (!has_root)
 		mark_first_senders(messages, n, is_root);
 	return is_root;
@@ -198,7 +203,7 @@ infer(WpSpectra *spectra, const WpMessages *messages, const guint8 *is_root,
 {
 	WpXcorrModel model;
 	wp_xcorr_model_init(&model, messages, is_root, wish, stop);
-	wp_xcorr_find_pairs(&model);
+	wp_xcorr_find_pairs(&model, messages->edges, messages->edges);
 	wp_xcorr_learn_causes(&model);
 	wp_xcorr_follow(&model, spectra);
 	spectra->n_tests = model.n_tests;

@@ -22,6 +22,9 @@
 /* Rounds of learning: derived pairs shrink by a tenth or more each. */
 #define N_ROUNDS 40
 
+/* Rounds before it is looked at what is left over. */
+#define N_ROUNDS_FIRST 16
+
 /* Pairs that explain less of what leaves on their edge are dropped while learning, and in the end. */
 #define MIN_SHARE      0.0005
 #define MIN_SHARE_LAST 0.003
@@ -185,6 +188,24 @@ drop_pairs(WpXcorrModel *model, double min_share)
 	g_array_set_size(model->pairs, n);
 }
 
+/* After pairs came: where those of each edge are, and room for their counts. */
+static void
+index_pairs(WpXcorrModel *model)
+{
+	guint32 n = model->messages->n;
+	memset(model->first_pair, 0, (n + 2) * sizeof *model->first_pair);
+	for (guint32 i = 0; i < model->pairs->len; i++)
+		model->first_pair[pair_at(model, i)->out + 1]++;
+	for (guint32 i = 0; i < n; i++)
+		model->first_pair[i + 1] += model->first_pair[i];
+	for (guint32 i = 0; i < model->pairs->len; i++) {
+		WpPair *pair = pair_at(model, i);
+		if (!pair->counts)
+			pair->counts = g_new0(double, pair->n_bins);
+		find_reach(pair);
+	}
+}
+
 static void
 prepare(WpXcorrModel *model)
 {
@@ -192,8 +213,6 @@ prepare(WpXcorrModel *model)
 	double duration = (double)(messages->end_ns - messages->begin_ns) + 1;
 	model->first_pair = g_new0(guint32, messages->n + 2);
 	model->uncaused = g_new0(double, MAX(messages->n, 1));
-	for (guint32 i = 0; i < model->pairs->len; i++)
-		model->first_pair[pair_at(model, i)->out + 1]++;
 	model->effects = g_new0(WpEffect *, MAX(messages->n, 1));
 	model->causes = g_new0(WpCause *, MAX(messages->n, 1));
 	model->lasts = g_new0(WpCause *, MAX(messages->n, 1));
@@ -206,14 +225,9 @@ prepare(WpXcorrModel *model)
 			model->effects[i][k] = (WpEffect){ G_MAXFLOAT, 0 };
 			model->causes[i][k] = (WpCause){ WP_NO_EDGE, 0, 0 };
 		}
-		model->first_pair[i + 1] += model->first_pair[i];
 		model->uncaused[i] = 0.2 * (double)messages->edges[i].n / duration;
 	}
-	for (guint32 i = 0; i < model->pairs->len; i++) {
-		WpPair *pair = pair_at(model, i);
-		pair->counts = g_new0(double, pair->n_bins);
-		find_reach(pair);
-	}
+	index_pairs(model);
 }
 
 /* What only learning needs: the larger part of the memory. */
@@ -228,14 +242,13 @@ clear_causes(WpXcorrModel *model)
 	g_clear_pointer(&model->lasts, g_free);
 }
 
-void
-wp_xcorr_learn_causes(WpXcorrModel *model)
+static void
+learn(WpXcorrModel *model, guint n_rounds, double min_share_last)
 {
 	const WpMessages *messages = model->messages;
 	double duration = (double)(messages->end_ns - messages->begin_ns) + 1;
 	g_autoptr(GArray) candidates = g_array_new(FALSE, FALSE, sizeof(Candidate));
-	prepare(model);
-	for (guint round = 0; round < N_ROUNDS && !(model->stop && model->stop()); round++) {
+	for (guint round = 0; round < n_rounds && !(model->stop && model->stop()); round++) {
 		for (guint32 i = 0; i < model->pairs->len; i++)
 			memset(pair_at(model, i)->counts, 0,
 			       pair_at(model, i)->n_bins * sizeof(double));
@@ -248,10 +261,77 @@ wp_xcorr_learn_causes(WpXcorrModel *model)
 		}
 		for (guint32 i = 0; i < model->pairs->len; i++)
 			learn_density(model, pair_at(model, i));
-		drop_pairs(model, round + 1 < N_ROUNDS ? MIN_SHARE : MIN_SHARE_LAST);
+		drop_pairs(model, round + 1 < n_rounds ? MIN_SHARE : min_share_last);
 		if (round >= FIRST_EFFECTS && round % EACH_EFFECTS == 0)
 			wp_xcorr_supersede(model);
 	}
+}
+
+/* (transfer full) Those messages of each edge that are not marked. */
+static WpEdge *
+unmarked_of(const WpMessages *messages, guint8 *const *is_marked)
+{
+	WpEdge *edges = g_new(WpEdge, MAX(messages->n, 1));
+	for (guint32 i = 0; i < messages->n; i++) {
+		const WpEdge *from = &messages->edges[i];
+		edges[i] = *from;
+		edges[i].times_ns = g_new(gint64, MAX(from->n, 1));
+		edges[i].n = 0;
+		for (gsize k = 0; k < from->n; k++)
+			if (!is_marked[i][k])
+				edges[i].times_ns[edges[i].n++] = from->times_ns[k];
+	}
+	return edges;
+}
+
+static void
+free_edges(WpEdge *edges, guint32 n)
+{
+	for (guint32 i = 0; i < n; i++)
+		g_free(edges[i].times_ns);
+	g_free(edges);
+}
+
+/*
+ * A second look, at what the first leaves over: messages that are no likely cause of any, and those without a
+ * cause. What a frequent pair drowned stands out among these.
+ */
+static void
+look_at_rest(WpXcorrModel *model)
+{
+	const WpMessages *messages = model->messages;
+	g_autofree guint8 **effects = g_new(guint8 *, MAX(messages->n, 1));
+	g_autofree guint8 **caused = g_new(guint8 *, MAX(messages->n, 1));
+	for (guint32 i = 0; i < messages->n; i++) {
+		effects[i] = g_malloc0(MAX(messages->edges[i].n, 1));
+		caused[i] = g_malloc0(MAX(messages->edges[i].n, 1));
+	}
+	for (guint32 i = 0; i < messages->n; i++)
+		for (gsize k = 0; k < messages->edges[i].n; k++) {
+			const WpCause *cause = &model->causes[i][k];
+			if (cause->edge == WP_NO_EDGE)
+				continue;
+			caused[i][k] = 1;
+			effects[cause->edge][cause->at] = 1;
+		}
+	WpEdge *ins = unmarked_of(messages, effects), *outs = unmarked_of(messages, caused);
+	wp_xcorr_find_pairs(model, ins, outs);
+	index_pairs(model);
+	free_edges(ins, messages->n);
+	free_edges(outs, messages->n);
+	for (guint32 i = 0; i < messages->n; i++) {
+		g_free(effects[i]);
+		g_free(caused[i]);
+	}
+}
+
+void
+wp_xcorr_learn_causes(WpXcorrModel *model)
+{
+	prepare(model);
+	learn(model, N_ROUNDS_FIRST, MIN_SHARE);
+	look_at_rest(model);
+	learn(model, N_ROUNDS, MIN_SHARE_LAST);
 	clear_causes(model);
 }
 

@@ -93,8 +93,11 @@ void wp_xcorr_model_init(WpXcorrModel *model, const WpMessages *messages, const 
 			 const WpXcorrOptions *options, WpStopFunc stop);
 void wp_xcorr_model_clear(WpXcorrModel *model);
 
-/* Which edges go together (xcorr-pairs.c). */
-void wp_xcorr_find_pairs(WpXcorrModel *model);
+/*
+ * Which edges go together (xcorr-pairs.c), of those not known to: INS and OUTS are the edges of the messages, or
+ * some messages of each.
+ */
+void wp_xcorr_find_pairs(WpXcorrModel *model, const WpEdge *ins, const WpEdge *outs);
 
 /* TRUE where two clocks of the same period would do (xcorr-periodic.c): MIN..MAX is where the spike is. */
 gboolean wp_xcorr_is_clockwork(const WpEdge *in, const WpEdge *out, gint64 min_ns, gint64 max_ns);

@@ -43,32 +43,38 @@
 #define COARSE_NS  2000
 #define SCALE_BITS 2
 
+/* Pairs are looked for twice: among all messages, and among those that are left over. */
+#define N_LOOKS 2
+
 /* Messages that an edge must have for anything to stand out. */
 #define MIN_MESSAGES 12
 
 /* Sums over blocks, by width and lag. */
 typedef struct {
 	double sum[N_WIDTHS][N_LAGS];
+	double excess[N_WIDTHS][N_LAGS]; /* the same, in messages */
 	double squares[N_WIDTHS][N_LAGS];
 } Sums;
 
 typedef struct {
 	WpXcorrModel *model;
-	WpSignal **signals; /* by edge, at the present scale; made when asked for */
+	const WpEdge *ins; /* as of messages, or some of theirs */
+	const WpEdge *outs;
+	WpSignal **in_signals; /* by edge, at the present scale; made when asked for */
+	WpSignal **out_signals;
 	gint64 quantum;
 	Sums sums;
 	double blocks[N_WIDTHS][N_BINS]; /* the present block, by width */
 	gint64 block_of[N_WIDTHS];
 } Finder;
 
-static WpSignal *
-signal_of(Finder *finder, guint32 edge)
+static const WpSignal *
+signal_of(const Finder *finder, const WpEdge *edges, WpSignal **signals, guint32 edge)
 {
-	const WpEdge *of = &finder->model->messages->edges[edge];
-	if (!finder->signals[edge])
-		finder->signals[edge] = wp_signal_new(
-			of->times_ns, of->n, finder->model->messages->begin_ns, finder->quantum);
-	return finder->signals[edge];
+	if (!signals[edge])
+		signals[edge] = wp_signal_new(edges[edge].times_ns, edges[edge].n,
+					      finder->model->messages->begin_ns, finder->quantum);
+	return signals[edge];
 }
 
 /* The block of WIDTH is over. */
@@ -89,6 +95,7 @@ close_block(Finder *finder, int width)
 			double beside =
 				before[at] - before[at - w] + before[at + 2 * w] - before[at + w];
 			double x = (inside - beside / 2) / weight;
+			finder->sums.excess[width][lag] += x * weight;
 			finder->sums.sum[width][lag] += x;
 			finder->sums.squares[width][lag] += x * x;
 		}
@@ -161,7 +168,7 @@ cover(WpPair *pair, gint64 from_ns, gint64 to_ns, double density)
 static void
 take_windows(Finder *finder, WpPair *pair)
 {
-	double messages = (double)finder->model->messages->edges[pair->in].n;
+	double messages = (double)finder->ins[pair->in].n;
 	gint64 q = finder->quantum;
 	for (int width = 0; width < N_WIDTHS; width++)
 		for (gint64 lag = 0; lag < N_LAGS; lag++) {
@@ -177,7 +184,8 @@ take_windows(Finder *finder, WpPair *pair)
 				pair->is_periodic = TRUE;
 				continue;
 			}
-			double density = sum / messages / (double)(w * q);
+			double density =
+				finder->sums.excess[width][lag] / messages / (double)(w * q);
 			cover(pair, (lag - w) * q, (lag + 2 * w) * q, density / 16);
 			cover(pair, lag * q, (lag + w) * q, density);
 			pair->sds = MAX(pair->sds, z);
@@ -188,44 +196,64 @@ static void
 drop_signals(Finder *finder)
 {
 	for (guint32 i = 0; i < finder->model->messages->n; i++)
-		g_clear_pointer(&finder->signals[i], wp_signal_free);
+		g_clear_pointer(&finder->in_signals[i], wp_signal_free);
+	for (guint32 i = 0; i < finder->model->messages->n; i++)
+		g_clear_pointer(&finder->out_signals[i], wp_signal_free);
 }
 
-/* Edges of so few messages that nothing can stand out, and what roots send, have no causes. */
+/* Pairs that are known have been looked at. */
 static gboolean
-may_be_caused(const WpXcorrModel *model, const WpEdge *out)
+is_known(const WpXcorrModel *model, guint32 in, guint32 out)
 {
-	return out->n >= MIN_MESSAGES && !model->is_root[out->sender];
+	for (guint i = 0; i < model->pairs->len; i++) {
+		const WpPair *pair = &g_array_index(model->pairs, WpPair, i);
+		if (pair->in == in && pair->out == out)
+			return TRUE;
+	}
+	return FALSE;
 }
 
-static void
-add_candidates(WpXcorrModel *model)
+/* Of so few messages nothing can stand out, and what roots send has no causes. (transfer full) */
+static GArray *
+list_candidates(const Finder *finder)
 {
-	const WpMessages *messages = model->messages;
-	for (guint32 o = 0; o < messages->n; o++)
-		for (guint32 i = 0; i < messages->n; i++) {
-			const WpEdge *in = &messages->edges[i], *out = &messages->edges[o];
+	const WpXcorrModel *model = finder->model;
+	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(WpPair));
+	for (guint32 o = 0; o < model->messages->n; o++)
+		for (guint32 i = 0; i < model->messages->n; i++) {
+			const WpEdge *in = &finder->ins[i], *out = &finder->outs[o];
 			WpPair pair = { .in = i, .out = o };
 			if (in->receiver_host == out->sender_host && in->n >= MIN_MESSAGES &&
-			    may_be_caused(model, out))
-				g_array_append_val(model->pairs, pair);
+			    out->n >= MIN_MESSAGES && !model->is_root[out->sender] &&
+			    !is_known(model, i, o))
+				g_array_append_val(pairs, pair);
 		}
+	return pairs;
 }
 
-static void
-keep_found(WpXcorrModel *model)
+static int
+compare_pairs(const void *a, const void *b)
 {
-	guint n = 0;
-	for (guint i = 0; i < model->pairs->len; i++) {
-		WpPair *pair = &g_array_index(model->pairs, WpPair, i);
-		model->n_periodic += pair->is_periodic && !pair->n_bins;
-		if (!pair->n_bins)
+	const WpPair *left = a, *right = b;
+	if (left->out != right->out)
+		return left->out < right->out ? -1 : 1;
+	return (left->in > right->in) - (left->in < right->in);
+}
+
+/* Takes what was found of PAIRS into the model. */
+static void
+keep_found(WpXcorrModel *model, const GArray *pairs)
+{
+	for (guint i = 0; i < pairs->len; i++) {
+		WpPair pair = g_array_index(pairs, WpPair, i);
+		model->n_periodic += pair.is_periodic && !pair.n_bins;
+		if (!pair.n_bins)
 			continue;
-		for (guint32 k = 0; k < pair->n_bins; k++)
-			pair->mass += pair->density[k] * (double)wp_lag_width(pair->begin + k);
-		g_array_index(model->pairs, WpPair, n++) = *pair;
+		for (guint32 k = 0; k < pair.n_bins; k++)
+			pair.mass += pair.density[k] * (double)wp_lag_width(pair.begin + k);
+		g_array_append_val(model->pairs, pair);
 	}
-	g_array_set_size(model->pairs, n);
+	g_array_sort(model->pairs, compare_pairs);
 }
 
 /* Standard deviations that chance exceeds with PROBABILITY in one test. */
@@ -264,38 +292,51 @@ finest_quantum(const WpMessages *messages)
 	return tick >= COARSE_NS ? tick : FINEST_NS;
 }
 
-void
-wp_xcorr_find_pairs(WpXcorrModel *model)
+/* Looks at PAIRS at all scales. */
+static void
+look_at(Finder *finder, GArray *pairs)
 {
-	Finder *finder = g_new0(Finder, 1);
+	WpXcorrModel *model = finder->model;
 	/* Of so few messages that any unit would do, too. */
 	gint64 begin = MIN(finest_quantum(model->messages), MAX(model->max_lag_ns, FINEST_NS));
 	guint n_scales = 0;
-	finder->model = model;
-	finder->signals = g_new0(WpSignal *, MAX(model->messages->n, 1));
-	add_candidates(model);
 	while (begin * 4 < model->options->quantum_ns)
 		begin <<= SCALE_BITS;
 	for (gint64 q = begin; n_scales == 0 || q * N_LAGS / 4 < model->max_lag_ns;
 	     q <<= SCALE_BITS)
 		n_scales++;
-	model->n_tests = (guint64)model->pairs->len * n_scales * N_WIDTHS * N_LAGS;
+	guint64 n_tests = (guint64)pairs->len * n_scales * N_WIDTHS * N_LAGS;
+	model->n_tests += n_tests;
 	model->threshold =
-		threshold_of(model->options->false_share / (double)MAX(model->n_tests, 1));
+		threshold_of(model->options->false_share / N_LOOKS / (double)MAX(n_tests, 1));
 	for (guint s = 0; s < n_scales; s++) {
 		finder->quantum = begin << (SCALE_BITS * s);
-		for (guint i = 0; i < model->pairs->len; i++) {
-			WpPair *pair = &g_array_index(model->pairs, WpPair, i);
-			if (model->stop && model->stop())
-				break;
-			correlate(finder, signal_of(finder, pair->in),
-				  signal_of(finder, pair->out));
+		for (guint i = 0; i < pairs->len && !(model->stop && model->stop()); i++) {
+			WpPair *pair = &g_array_index(pairs, WpPair, i);
+			correlate(finder,
+				  signal_of(finder, finder->ins, finder->in_signals, pair->in),
+				  signal_of(finder, finder->outs, finder->out_signals, pair->out));
 			model->n_correlations++;
 			take_windows(finder, pair);
 		}
 		drop_signals(finder);
 	}
-	keep_found(model);
-	g_free(finder->signals);
+}
+
+void
+wp_xcorr_find_pairs(WpXcorrModel *model, const WpEdge *ins, const WpEdge *outs)
+{
+	guint32 n = MAX(model->messages->n, 1);
+	Finder *finder = g_new0(Finder, 1);
+	finder->model = model;
+	finder->ins = ins;
+	finder->outs = outs;
+	finder->in_signals = g_new0(WpSignal *, n);
+	finder->out_signals = g_new0(WpSignal *, n);
+	g_autoptr(GArray) pairs = list_candidates(finder);
+	look_at(finder, pairs);
+	keep_found(model, pairs);
+	g_free(finder->in_signals);
+	g_free(finder->out_signals);
 	g_free(finder);
 }
