@@ -5,6 +5,7 @@
  */
 #include "capture/ahead.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 
@@ -17,10 +18,11 @@ typedef struct {
 struct WpAhead {
 	WpAheadFunc func;
 	gpointer data;
-	GThread *thread;
-	GMutex lock;
-	GCond has_full;
-	GCond has_room;
+	pthread_t thread;
+	gboolean has_thread;
+	pthread_mutex_t lock;
+	pthread_cond_t has_full;
+	pthread_cond_t has_room;
 	Block blocks[WP_AHEAD_N_BLOCKS];
 	guint first;  /* of the full ones */
 	guint n_full; /* as many as FIRST's owner may look at; with LOCK */
@@ -34,12 +36,12 @@ wait_for_room(WpAhead *ahead)
 {
 	Block *block = NULL;
 
-	g_mutex_lock(&ahead->lock);
+	pthread_mutex_lock(&ahead->lock);
 	while (!ahead->is_stopped && ahead->n_full == WP_AHEAD_N_BLOCKS)
-		g_cond_wait(&ahead->has_room, &ahead->lock);
+		pthread_cond_wait(&ahead->has_room, &ahead->lock);
 	if (!ahead->is_stopped)
 		block = &ahead->blocks[(ahead->first + ahead->n_full) % WP_AHEAD_N_BLOCKS];
-	g_mutex_unlock(&ahead->lock);
+	pthread_mutex_unlock(&ahead->lock);
 	return block;
 }
 
@@ -54,10 +56,10 @@ fill_blocks(gpointer data)
 		length = ahead->func(ahead->data, block->bytes, WP_AHEAD_BLOCK, &ahead->error);
 		block->length = length;
 		block->at = 0;
-		g_mutex_lock(&ahead->lock);
+		pthread_mutex_lock(&ahead->lock);
 		ahead->n_full++;
-		g_cond_signal(&ahead->has_full);
-		g_mutex_unlock(&ahead->lock);
+		pthread_cond_signal(&ahead->has_full);
+		pthread_mutex_unlock(&ahead->lock);
 	}
 	return NULL;
 }
@@ -72,17 +74,17 @@ wp_ahead_new(WpAheadFunc func, gpointer data)
 	WpAhead *ahead = g_new0(WpAhead, 1);
 	ahead->func = func;
 	ahead->data = data;
-	g_mutex_init(&ahead->lock);
-	g_cond_init(&ahead->has_full);
-	g_cond_init(&ahead->has_room);
+	pthread_mutex_init(&ahead->lock, NULL);
+	pthread_cond_init(&ahead->has_full, NULL);
+	pthread_cond_init(&ahead->has_room, NULL);
 	for (guint i = 0; i < WP_AHEAD_N_BLOCKS; i++)
 		ahead->blocks[i].bytes = g_malloc(WP_AHEAD_BLOCK);
 	/* Signals are for the thread that asks whether one came. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	ahead->thread = g_thread_try_new("ahead", fill_blocks, ahead, NULL);
+	ahead->has_thread = pthread_create(&ahead->thread, NULL, fill_blocks, ahead) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!ahead->thread)
+	if (!ahead->has_thread)
 		g_clear_pointer(&ahead, wp_ahead_free);
 	return ahead;
 }
@@ -92,40 +94,40 @@ wp_ahead_free(WpAhead *ahead)
 {
 	if (!ahead)
 		return;
-	g_mutex_lock(&ahead->lock);
+	pthread_mutex_lock(&ahead->lock);
 	ahead->is_stopped = TRUE;
-	g_cond_signal(&ahead->has_room);
-	g_mutex_unlock(&ahead->lock);
-	if (ahead->thread)
-		g_thread_join(ahead->thread);
+	pthread_cond_signal(&ahead->has_room);
+	pthread_mutex_unlock(&ahead->lock);
+	if (ahead->has_thread)
+		pthread_join(ahead->thread, NULL);
 	for (guint i = 0; i < WP_AHEAD_N_BLOCKS; i++)
 		g_free(ahead->blocks[i].bytes);
 	g_clear_error(&ahead->error);
-	g_mutex_clear(&ahead->lock);
-	g_cond_clear(&ahead->has_full);
-	g_cond_clear(&ahead->has_room);
+	pthread_mutex_destroy(&ahead->lock);
+	pthread_cond_destroy(&ahead->has_full);
+	pthread_cond_destroy(&ahead->has_room);
 	g_free(ahead);
 }
 
 static Block *
 wait_for_full(WpAhead *ahead)
 {
-	g_mutex_lock(&ahead->lock);
+	pthread_mutex_lock(&ahead->lock);
 	while (ahead->n_full == 0)
-		g_cond_wait(&ahead->has_full, &ahead->lock);
+		pthread_cond_wait(&ahead->has_full, &ahead->lock);
 	Block *block = &ahead->blocks[ahead->first];
-	g_mutex_unlock(&ahead->lock);
+	pthread_mutex_unlock(&ahead->lock);
 	return block;
 }
 
 static void
 give_back(WpAhead *ahead)
 {
-	g_mutex_lock(&ahead->lock);
+	pthread_mutex_lock(&ahead->lock);
 	ahead->first = (ahead->first + 1) % WP_AHEAD_N_BLOCKS;
 	ahead->n_full--;
-	g_cond_signal(&ahead->has_room);
-	g_mutex_unlock(&ahead->lock);
+	pthread_cond_signal(&ahead->has_room);
+	pthread_mutex_unlock(&ahead->lock);
 }
 
 gssize

@@ -6,14 +6,14 @@
 
 #include <string.h>
 
+#include "capture/feed.h"
 #include "capture/filter.h"
 #include "capture/flow.h"
+#include "capture/front.h"
 #include "capture/keylog.h"
-#include "capture/lookahead.h"
 #include "capture/loss.h"
 #include "capture/merge.h"
 #include "capture/order.h"
-#include "capture/packet.h"
 #include "capture/rmi-names.h"
 #include "capture/source.h"
 #include "capture/stream.h"
@@ -21,23 +21,23 @@
 #include "capture/tokens.h"
 #include "capture/trace.h"
 
-#define PROGRESS_PACKETS 8192 /* a few ms of work */
-#define TOLD_PACKETS     4096 /* as precisely is known when calls were lost */
-#define MAX_LINK_TYPES   8    /* named in the settings */
-#define KEY_PAYLOAD      256  /* payload bytes of the first segment in the token key */
+#define PROGRESS_PACKETS 8192          /* a few ms of work */
+#define TOLD_PACKETS     4096          /* as precisely is known when calls were lost */
+#define THREAD_BYTES     (1024 * 1024) /* shorter inputs are read before a thread has begun */
+#define KEY_PAYLOAD      256           /* payload bytes of the first segment in the token key */
 
 typedef struct {
 	const WpCaptureOptions *options;
 	WpRecordSink *sink;
 	WpSource *source;
-	WpLookahead *lookahead; /* reads SOURCE */
-	WpFilter *filter;       /* or NULL */
+	WpFront *front; /* reads SOURCE */
+	WpFeed *feed;   /* runs FRONT; or NULL */
 	WpCounters *counters;
-	WpCounters *told;                /* of these, what the sink knows the time of */
-	WpCounters *part;                /* what it is told next; NULL: nothing */
-	gint64 part_ns;                  /* when that was counted */
-	WpPackets *packets[WP_TAPS_MAX]; /* of each tap, as copies and fragments are its own */
-	WpMerge *merge;                  /* NULL: there is one tap */
+	WpCounters *told; /* of these, what the sink knows the time of */
+	WpCounters *part; /* what it is told next; NULL: nothing */
+	gint64 part_ns;   /* when that was counted */
+	guint64 n_taken;  /* packets */
+	WpMerge *merge;   /* NULL: there is one tap */
 	WpOrder *order;
 	WpLoss *loss;
 	WpFlows *flows;
@@ -45,12 +45,6 @@ typedef struct {
 	WpRmiNames *rmi_names; /* or NULL */
 	WpStreamShared shared;
 	gboolean has_key;
-	gint64 first_ns; /* of the packets taken */
-	gint64 last_ns;
-	guint64 n_packets;
-	guint32 snapped_at; /* the longest packet that was cut */
-	guint32 link_types[MAX_LINK_TYPES];
-	guint n_link_types;
 } Run;
 
 void
@@ -127,15 +121,12 @@ static void
 set_taps(Run *run, gsize n_paths)
 {
 	const WpTaps *taps = run->options->taps;
-	guint n = taps ? wp_taps_count(taps) : 1;
 
-	for (guint i = 0; i < n; i++)
-		run->packets[i] = wp_packets_new(run->counters);
 	for (gsize i = 0; taps && i < n_paths; i++) {
 		guint tap = wp_taps_of_input(taps, i);
 		wp_source_set_tap(run->source, i, (guint8)tap, wp_taps_clock(taps, tap));
 	}
-	if (n > 1)
+	if (taps && wp_taps_count(taps) > 1)
 		run->merge = wp_merge_new(taps, run->counters);
 }
 
@@ -145,10 +136,7 @@ run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptio
 {
 	run->options = options;
 	run->sink = sink;
-	run->first_ns = run->last_ns = WP_NO_TIME;
 	if (options->decode_as && !parse_decode_as(options->decode_as, &run->shared, error))
-		return FALSE;
-	if (options->filter && !(run->filter = wp_filter_new(options->filter, error)))
 		return FALSE;
 	if (options->keylog && !read_keylog(run, options->keylog, error))
 		return FALSE;
@@ -157,9 +145,9 @@ run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptio
 	run->source = wp_source_open_all(paths, n_paths, options->standard_input, error);
 	if (!run->source)
 		return FALSE;
-	wp_source_on_secrets(run->source, add_secrets, run);
-	wp_source_on_names(run->source, take_name, nodes);
-	run->lookahead = wp_lookahead_new(run->source);
+	run->front = wp_front_new(options, run->source, error);
+	if (!run->front)
+		return FALSE;
 	run->counters = wp_counters_new();
 	run->told = wp_counters_new();
 	set_taps(run, n_paths);
@@ -186,15 +174,13 @@ run_clear(Run *run)
 	g_free(run->shared.spoken);
 	wp_loss_free(run->loss);
 	wp_order_free(run->order);
-	for (guint i = 0; i < WP_TAPS_MAX; i++)
-		wp_packets_free(run->packets[i]);
-	wp_merge_free(run->merge);
 	wp_counters_free(run->counters);
 	wp_counters_free(run->told);
+	wp_merge_free(run->merge);
 	wp_counters_free(run->part);
-	wp_lookahead_free(run->lookahead);
+	wp_feed_free(run->feed);
+	wp_front_free(run->front);
 	wp_source_free(run->source);
-	wp_filter_free(run->filter);
 	wp_keylog_free(run->keylog);
 	wp_rmi_names_free(run->rmi_names);
 }
@@ -220,94 +206,63 @@ key_from_segment(const WpSegment *segment)
 	return wp_tokens_key((const char *)bytes->data, bytes->len);
 }
 
-static void
-note_frame(Run *run, const WpFrame *frame)
-{
-	guint i = 0;
-	while (i < run->n_link_types && run->link_types[i] != frame->link_type)
-		i++;
-	if (i == run->n_link_types && i < MAX_LINK_TYPES)
-		run->link_types[run->n_link_types++] = frame->link_type;
-	if (frame->captured < frame->length)
-		run->snapped_at = MAX(run->snapped_at, frame->captured);
-	if (run->first_ns == WP_NO_TIME)
-		run->first_ns = run->last_ns = frame->time_ns;
-	if (frame->time_ns < run->last_ns)
-		wp_counters_add(run->counters, WP_COUNT_PACKETS_OUT_OF_TIME, 1);
-	run->first_ns = MIN(run->first_ns, frame->time_ns);
-	run->last_ns = MAX(run->last_ns, frame->time_ns);
-}
-
-/* Sets OUT_WANTED: whether time range and filter let FRAME pass. */
-static gboolean
-is_wanted(Run *run, const WpFrame *frame, gboolean *out_wanted, GError **error)
-{
-	const WpCaptureOptions *options = run->options;
-	gboolean wanted = (options->from_ns == WP_NO_TIME || frame->time_ns >= options->from_ns) &&
-			  (options->to_ns == WP_NO_TIME || frame->time_ns < options->to_ns);
-	if (wanted && run->filter && !wp_filter_matches(run->filter, frame, &wanted, error))
-		return FALSE;
-	*out_wanted = wanted;
-	return TRUE;
-}
-
 /* Tells the sink when calls were lost: what was counted comes when the records of its time have come. */
 static gboolean
-tell_losses(Run *run, GError **error)
+tell_losses(Run *run, gint64 now_ns, GError **error)
 {
-	if (run->part && run->last_ns - run->part_ns >= WP_ORDER_WINDOW_NS) {
+	if (run->part && now_ns - run->part_ns >= WP_ORDER_WINDOW_NS) {
 		g_autoptr(WpCounters) part = g_steal_pointer(&run->part);
 		if (!wp_sink_counted(run->sink, part, error))
 			return FALSE;
 	}
-	if (run->part || run->n_packets % TOLD_PACKETS != 0 ||
+	if (run->part || run->n_taken % TOLD_PACKETS != 0 ||
 	    wp_counters_get(run->counters, WP_COUNT_RETURNS_ORPHAN) ==
 		    wp_counters_get(run->told, WP_COUNT_RETURNS_ORPHAN))
 		return TRUE;
 	run->part = wp_counters_new();
-	run->part_ns = run->last_ns;
+	run->part_ns = now_ns;
 	wp_counters_since(run->counters, run->told, WP_COUNT_RETURNS_ORPHAN, run->part);
 	wp_counters_merge(run->told, run->part);
 	return TRUE;
 }
 
-static gboolean
-take_frame(Run *run, const WpFrame *frame, GError **error)
+static void
+take_segment(Run *run, const WpSegment *segment)
 {
-	gboolean wanted;
-	WpSegment segment;
+	WpSegment merged;
 
-	run->n_packets++;
-	wp_counters_add(run->counters, WP_COUNT_PACKETS, 1);
-	wp_counters_add(run->counters, WP_COUNT_PACKET_BYTES, frame->length);
-	if (!is_wanted(run, frame, &wanted, error))
-		return FALSE;
-	if (!wanted) {
-		wp_counters_add(run->counters, WP_COUNT_PACKETS_FILTERED, 1);
-		return TRUE;
+	if (run->merge) {
+		merged = *segment;
+		if (!wp_merge_take(run->merge, &merged))
+			return;
+		segment = &merged;
 	}
-	note_frame(run, frame);
-	guint tap = run->merge ? frame->tap : 0;
-	if (wp_packets_decode(run->packets[tap], frame, &segment) == WP_PACKET_SEGMENT &&
-	    (!run->merge || wp_merge_take(run->merge, &segment))) {
-		if (!run->has_key) {
-			run->shared.token_key = key_from_segment(&segment);
-			run->has_key = TRUE;
-		}
-		wp_flows_add(run->flows, &segment);
+	if (!run->has_key) {
+		run->shared.token_key = key_from_segment(segment);
+		run->has_key = TRUE;
 	}
-	return wp_order_advance(run->order, run->last_ns, error) && tell_losses(run, error);
+	wp_flows_add(run->flows, segment);
+}
+
+/* A packet, whose segment is SEGMENT or NULL; NOW_NS: the latest time so far. */
+static gboolean
+take_packet(Run *run, const WpSegment *segment, gint64 now_ns, GError **error)
+{
+	run->n_taken++;
+	if (segment)
+		take_segment(run, segment);
+	return wp_order_advance(run->order, now_ns, error) && tell_losses(run, now_ns, error);
 }
 
 /* TRUE to go on. */
 static gboolean
-report_progress(const Run *run)
+report_progress(const Run *run, guint64 n_packets)
 {
 	guint64 read, size;
 	if (!run->options->progress)
 		return TRUE;
 	wp_source_progress(run->source, &read, &size);
-	return run->options->progress(read, size, run->n_packets, run->options->progress_data);
+	return run->options->progress(read, size, n_packets, run->options->progress_data);
 }
 
 /* How the packets ended; what follows depends on it. */
@@ -318,69 +273,96 @@ typedef enum {
 	FAILED_OUTPUT
 } Ending;
 
-/* By tap, where there are several. */
-typedef struct {
-	WpPackets *packets[WP_TAPS_MAX];
-	guint n;
-} Learning;
-
-static void
-learn_frame(const WpFrame *frame, gpointer data)
+static Ending
+ending_of(Run *run, WpFrontResult result)
 {
-	const Learning *learning = data;
-	WpSegment segment;
-	wp_packets_decode(learning->packets[learning->n > 1 ? frame->tap : 0], frame, &segment);
+	if (result == WP_FRONT_CUT)
+		wp_counters_add(run->counters, WP_COUNT_INPUT_TRUNCATED,
+				wp_source_n_cut(run->source));
+	return result == WP_FRONT_ERROR ? FAILED_INPUT : ENDED;
 }
 
-/* Whether packets are delivered twice shows in some of the first, and concerns all. */
-static void
-learn_of_copies(Run *run)
-{
-	g_autoptr(WpCounters) counters = wp_counters_new();
-	Learning learning = { .n = run->merge ? wp_taps_count(run->options->taps) : 1 };
-
-	for (guint i = 0; i < learning.n; i++)
-		learning.packets[i] = wp_packets_new(counters);
-	wp_lookahead_peek(run->lookahead, learn_frame, &learning);
-	for (guint i = 0; i < learning.n; i++) {
-		wp_packets_expect(run->packets[i], learning.packets[i]);
-		wp_packets_free(learning.packets[i]);
-	}
-}
-
+/* One packet after the other. */
 static Ending
 read_packets(Run *run, GError **error)
 {
-	GError *own = NULL;
-	WpFrame frame;
+	const WpFrontFacts *facts = wp_front_facts(run->front);
+	WpSegment segment;
 
-	learn_of_copies(run);
-
-	/* The end is asked about too: a signal may have been what ended it. */
+	wp_source_on_secrets(run->source, add_secrets, run);
+	wp_source_on_names(run->source, take_name, run->shared.nodes);
+	wp_front_begin(run->front);
 	for (;;) {
-		switch (wp_lookahead_next(run->lookahead, &frame, error)) {
-		case WP_SOURCE_FRAME:
-			break;
-		case WP_SOURCE_CUT:
-			if (!report_progress(run))
-				return STOPPED;
-			wp_counters_add(run->counters, WP_COUNT_INPUT_TRUNCATED,
-					wp_source_n_cut(run->source));
-			return ENDED;
-		case WP_SOURCE_END:
-			return report_progress(run) ? ENDED : STOPPED;
-		default:
-			return FAILED_INPUT;
-		}
-		if (!take_frame(run, &frame, &own)) {
-			gboolean is_option =
-				g_error_matches(own, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_OPTION);
-			g_propagate_error(error, own);
-			return is_option ? FAILED_INPUT : FAILED_OUTPUT;
-		}
-		if (run->n_packets % PROGRESS_PACKETS == 0 && !report_progress(run))
+		WpFrontResult result = wp_front_next(run->front, &segment, error);
+		if (result < WP_FRONT_FILTERED &&
+		    !take_packet(run, result == WP_FRONT_SEGMENT ? &segment : NULL, facts->last_ns,
+				 error))
+			return FAILED_OUTPUT;
+		/* The end is asked about too: a signal may have been what ended it. */
+		if ((result >= WP_FRONT_END || facts->n_packets % PROGRESS_PACKETS == 0) &&
+		    result != WP_FRONT_ERROR && !report_progress(run, facts->n_packets))
 			return STOPPED;
+		if (result >= WP_FRONT_END)
+			return ending_of(run, result);
 	}
+}
+
+static gboolean
+take_item(Run *run, const WpFeedItem *item, GError **error)
+{
+	const WpSegment *segment = &item->segment;
+
+	switch (item->kind) {
+	case WP_FEED_NAME:
+		take_name(segment->src.address, (const char *)segment->payload, segment->captured,
+			  run->shared.nodes);
+		return TRUE;
+	case WP_FEED_SECRETS:
+		add_secrets(segment->seq, segment->payload, segment->captured, run);
+		return TRUE;
+	case WP_FEED_SEGMENT:
+		return take_packet(run, segment, item->last_ns, error);
+	default:
+		return take_packet(run, NULL, item->last_ns, error);
+	}
+}
+
+/* The same where another thread reads ahead. */
+static Ending
+read_batches(Run *run, GError **error)
+{
+	gboolean is_stopped = FALSE;
+
+	for (;;) {
+		const WpFeedBatch *batch = wp_feed_take(run->feed, error);
+		for (guint i = 0; i < batch->n_items; i++)
+			if (!take_item(run, &batch->items[i], error))
+				return FAILED_OUTPUT;
+		if (batch->result == WP_FRONT_ERROR)
+			return FAILED_INPUT;
+		if (!is_stopped && !report_progress(run, batch->n_packets)) {
+			is_stopped = TRUE;
+			wp_feed_stop(run->feed); /* what was read and counted is still passed on */
+		}
+		if (batch->result != WP_FRONT_SEGMENT)
+			return is_stopped ? STOPPED : ending_of(run, batch->result);
+	}
+}
+
+/* A thread of its own may read files that are long; a pipe may keep it waiting when it is to stop. */
+static gboolean
+has_feed(Run *run)
+{
+	guint n_threads = run->options->n_threads;
+	guint64 at, size;
+
+	wp_source_progress(run->source, &at, &size);
+	if (n_threads == 1 || size == 0 || (n_threads == 0 && size < THREAD_BYTES))
+		return FALSE;
+	if (n_threads == 0 && g_get_num_processors() < 2)
+		return FALSE;
+	run->feed = wp_feed_new(run->front, run->source);
+	return run->feed != NULL;
 }
 
 /* --- end --- */
@@ -400,14 +382,14 @@ push_time(Run *run, const char *key, gint64 time_ns, GError **error)
 }
 
 static gboolean
-push_link_types(Run *run, GError **error)
+push_link_types(Run *run, const WpFrontFacts *facts, GError **error)
 {
 	g_autoptr(GString) names = g_string_new(NULL);
 	char buffer[16];
-	for (guint i = 0; i < run->n_link_types; i++)
+	for (guint i = 0; i < facts->n_link_types; i++)
 		g_string_append_printf(
 			names, "%s%s", i ? " " : "",
-			wp_link_type_name(run->link_types[i], buffer, sizeof buffer));
+			wp_link_type_name(facts->link_types[i], buffer, sizeof buffer));
 	return wp_sink_setting(run->sink, "link-type", names->str, error);
 }
 
@@ -415,15 +397,17 @@ push_link_types(Run *run, GError **error)
 static gboolean
 push_facts(Run *run, GError **error)
 {
+	const WpFrontFacts *facts = wp_front_facts(run->front);
 	char text[32];
 
-	if (run->first_ns == WP_NO_TIME)
+	if (facts->first_ns == WP_NO_TIME)
 		return TRUE;
-	if (!push_link_types(run, error) || !push_time(run, "first-packet", run->first_ns, error) ||
-	    !push_time(run, "last-packet", run->last_ns, error))
+	if (!push_link_types(run, facts, error) ||
+	    !push_time(run, "first-packet", facts->first_ns, error) ||
+	    !push_time(run, "last-packet", facts->last_ns, error))
 		return FALSE;
-	g_snprintf(text, sizeof text, "%u", run->snapped_at);
-	if (run->snapped_at && !wp_sink_setting(run->sink, "snap-length", text, error))
+	g_snprintf(text, sizeof text, "%u", facts->snapped_at);
+	if (facts->snapped_at && !wp_sink_setting(run->sink, "snap-length", text, error))
 		return FALSE;
 	g_ascii_formatd(text, sizeof text, "%.4f", wp_loss_share(run->loss));
 	return wp_loss_share(run->loss) == 0 ||
@@ -436,6 +420,7 @@ finish(Run *run, GError **error)
 	const WpCounters *counters = run->counters;
 
 	wp_flows_finish(run->flows);
+	wp_counters_merge(run->counters, wp_front_counters(run->front));
 	wp_counters_add(run->counters, WP_COUNT_KERNEL_DROPS, wp_source_kernel_drops(run->source));
 	if (run->keylog)
 		wp_counters_add(run->counters, WP_COUNT_SECRETS_UNREAD,
@@ -500,7 +485,8 @@ wp_capture_run(const char *const *paths, gsize n_paths, const WpCaptureOptions *
 	if (!run_init(&run, paths, n_paths, options, nodes, sink, error) ||
 	    !wp_sink_begin(sink, nodes, error) || !push_request(&run, paths, n_paths, error))
 		return FALSE;
-	Ending ending = read_packets(&run, &input_error);
+	Ending ending = has_feed(&run) ? read_batches(&run, &input_error)
+				       : read_packets(&run, &input_error);
 	wp_counters_add(run.counters, WP_COUNT_INPUT_STOPPED, ending == STOPPED);
 	wp_counters_add(run.counters, WP_COUNT_INPUT_DAMAGED, ending == FAILED_INPUT);
 	if (ending == FAILED_OUTPUT || !finish(&run, input_error ? NULL : error)) {

@@ -298,18 +298,16 @@ decode(WpPackets *packets, const WpFrame *frame, WpSegment *segment)
 WpPacketResult
 wp_packets_decode(WpPackets *packets, const WpFrame *frame, WpSegment *out_segment)
 {
-	WpSegment segment;
-	WpLayerVerdict verdict = decode(packets, frame, &segment);
+	WpLayerVerdict verdict = decode(packets, frame, out_segment);
 
 	if (verdict > WP_LAYER_NOTHING)
 		wp_counters_add(packets->counters, verdict_counters[verdict], 1);
 	if (verdict != WP_LAYER_FINE)
 		return WP_PACKET_NOTHING;
-	if (segment.captured < segment.length)
+	if (out_segment->captured < out_segment->length)
 		wp_counters_add(packets->counters, WP_COUNT_PACKETS_SNAPPED, 1);
-	segment.time_ns = frame->time_ns;
-	segment.number = frame->number;
-	segment.tap = frame->tap;
-	*out_segment = segment;
+	out_segment->time_ns = frame->time_ns;
+	out_segment->number = frame->number;
+	out_segment->tap = frame->tap;
 	return WP_PACKET_SEGMENT;
 }

@@ -98,9 +98,8 @@ static const WpOption reading_table[] = {
 	  .kind = WP_OPT_WORDS,
 	  AT(clocks),
 	  .argument = "TAP[=OFFSET[,PPM]]",
-	  .help = "of several taps: the one whose clock all times are by; or how\nfast its clock "
-		  "is "
-		  "and how much it gains; repeatable" },
+	  .help = "of several taps: the one whose clock all times are by; or how\n"
+		  "fast its clock is and how much it gains; repeatable" },
 	{ .name = "min-taps",
 	  .kind = WP_OPT_INT,
 	  AT(min_taps),
@@ -131,6 +130,12 @@ static const WpOption reading_table[] = {
 	  .minimum = 1,
 	  .maximum = 100e6,
 	  .help = "flows followed at a time: bounds the memory" },
+	{ .name = "threads",
+	  .kind = WP_OPT_INT,
+	  AT(n_threads),
+	  .argument = "N",
+	  .maximum = 64,
+	  .help = "threads at work; 0: as many as processors" },
 	{ .name = "strict",
 	  .kind = WP_OPT_FLAG,
 	  AT(is_strict),
@@ -540,7 +545,6 @@ survey(Load *load, const GPtrArray *paths, const GPtrArray *labels, GError **err
 		.progress_data = load,
 	};
 	gboolean is_stopped = FALSE;
-
 	if (paths->len < 2)
 		return fail_without_taps(load, error);
 	for (guint i = 0; i < paths->len; i++)
@@ -558,7 +562,6 @@ read_captures(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 {
 	g_autoptr(GPtrArray) paths = g_ptr_array_new(), labels = g_ptr_array_new();
 	WpCaptureOptions options;
-
 	for (guint i = 0; i < load->inputs->len; i++) {
 		const Input *input = &g_array_index(load->inputs, Input, i);
 		if (!input->is_capture)
@@ -580,6 +583,7 @@ read_captures(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 	options.keylog = load->options->keylog;
 	options.rmi_interfaces = load->options->rmi_interfaces;
 	options.max_flows = (guint32)load->options->max_flows;
+	options.n_threads = (guint32)load->options->n_threads;
 	options.taps = load->taps;
 	options.progress = on_progress;
 	options.progress_data = load;

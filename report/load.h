@@ -27,6 +27,7 @@ typedef struct {
 	const char *rmi_interfaces;
 	const char *token_key;
 	gint64 max_flows;   /* 0 = default */
+	gint64 n_threads;   /* 0 = as pays */
 	const char *inside; /* domains, with commas between them */
 	WpWords clocks;     /* "TAP[=OFFSET[,PPM]]" */
 	gint64 min_taps;    /* 0 = all */

@@ -220,9 +220,9 @@ text_of(const WpTrace *trace)
 	return g_string_free(text, FALSE);
 }
 
-/* (transfer full) The records of the files at PATHS. */
+/* (transfer full) The records of the files at PATHS, read by N_THREADS. */
 static WpTrace *
-read_files(WpTempFile *const *paths)
+read_files(WpTempFile *const *paths, guint n_threads)
 {
 	g_autoptr(WpNodes) nodes = wp_nodes_new();
 	g_autoptr(GError) error = NULL;
@@ -232,6 +232,7 @@ read_files(WpTempFile *const *paths)
 
 	wp_capture_options_init(&options);
 	options.token_key = "key";
+	options.n_threads = n_threads;
 	while (paths[n])
 		n++;
 	if (!wp_capture_run((const char *const *)paths, n, &options, nodes, wp_trace_sink(trace),
@@ -241,12 +242,13 @@ read_files(WpTempFile *const *paths)
 	return trace;
 }
 
+/* One thread reads captures as they are, and several what is compared with them. */
 static WpTrace *
 run_variant(const WpVariant *variant, const GPtrArray *packets)
 {
 	WpTempFile *paths[WP_VARY_MAX_FILES + 1];
 	wp_vary_write(variant, packets, paths);
-	WpTrace *trace = read_files(paths);
+	WpTrace *trace = read_files(paths, strcmp(variant->name, "plain") == 0 ? 1 : 2);
 	for (gsize i = 0; paths[i]; i++)
 		wp_temp_file_remove(paths[i]);
 	return trace;

@@ -1,0 +1,56 @@
+/*
+ * WpFront: the front of the driver: frames of the source, chosen by time and filter, to segments; and what
+ * the frames say of the capture as a whole. It knows nothing of what becomes of the segments, so that it
+ * can run in a thread of its own (feed.h).
+ */
+#ifndef WP_CAPTURE_FRONT_H
+#define WP_CAPTURE_FRONT_H
+
+#include <glib.h>
+
+#include "capture/capture.h"
+#include "capture/packet.h"
+#include "capture/source.h"
+
+#define WP_FRONT_MAX_LINK_TYPES 8 /* named in the settings */
+
+/* What was seen so far. */
+typedef struct {
+	guint64 n_packets;
+	gint64 first_ns; /* of the packets taken; WP_NO_TIME = none */
+	gint64 last_ns;
+	guint32 snapped_at; /* the longest packet that was cut */
+	guint32 link_types[WP_FRONT_MAX_LINK_TYPES];
+	guint n_link_types;
+} WpFrontFacts;
+
+typedef enum {
+	WP_FRONT_SEGMENT,  /* a frame that gave a segment */
+	WP_FRONT_TIME,     /* a frame that gave none: its time alone counts */
+	WP_FRONT_FILTERED, /* a frame that was not asked for */
+	WP_FRONT_END,      /* as those of WpSourceResult */
+	WP_FRONT_CUT,
+	WP_FRONT_ERROR
+} WpFrontResult;
+
+typedef struct WpFront WpFront;
+
+/* (transfer full) OPTIONS and SOURCE, of which nothing may have been read, are borrowed. */
+WpFront *wp_front_new(const WpCaptureOptions *options, WpSource *source, GError **error);
+void wp_front_free(WpFront *front);
+
+/* Looks at the first packets; before the first wp_front_next(). */
+void wp_front_begin(WpFront *front);
+
+/* OUT_SEGMENT (of SEGMENT alone) is valid until the next call. */
+WpFrontResult wp_front_next(WpFront *front, WpSegment *out_segment, GError **error);
+
+/* (transfer none) */
+const WpFrontFacts *wp_front_facts(const WpFront *front);
+
+/* (transfer none) What was counted of packets. */
+WpCounters *wp_front_counters(WpFront *front);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpFront, wp_front_free)
+
+#endif
