@@ -312,22 +312,37 @@ is_open(const Engine *engine, const WpSpan *span)
 	       engine->incoming.first[host] < engine->incoming.first[host + 1];
 }
 
+/* (transfer full) By span: 1 = something was caused by it. */
+static guint8 *
+find_causes(const Engine *engine)
+{
+	guint8 *causes = g_new0(guint8, MAX(engine->n_spans, 1));
+	for (guint32 i = 0; i < engine->n_spans; i++)
+		if (engine->links->links[i].parent != WP_NO_SPAN)
+			causes[engine->links->links[i].parent] = 1;
+	return causes;
+}
+
 /*
- * What has no parent: a root, for sure as far as this engine knows; set-up; or a message and a call
- * without a return, which begin no path.
+ * What has no parent: a root, for sure as far as this engine knows; set-up; or a call without a return and
+ * a message that caused nothing, which begin no path.
  */
 static void
 mark_others(Engine *engine)
 {
+	g_autofree guint8 *causes = find_causes(engine);
+
 	for (guint32 i = 0; i < engine->n_spans; i++) {
 		const WpSpan *span = &engine->spans[i];
 		WpLink *link = &engine->links->links[i];
 		if (link->evidence)
 			continue;
-		link->evidence = !takes_part(span)          ? WP_EVIDENCE_SETUP
-				 : !wp_span_is_paired(span) ? WP_EVIDENCE_UNPAIRED
-				 : is_open(engine, span)    ? WP_EVIDENCE_STOPPED
-							    : WP_EVIDENCE_ROOT;
+		gboolean begins =
+			wp_span_is_paired(span) || (span->kind == WP_KIND_MESSAGE && causes[i]);
+		link->evidence = !takes_part(span)       ? WP_EVIDENCE_SETUP
+				 : !begins               ? WP_EVIDENCE_UNPAIRED
+				 : is_open(engine, span) ? WP_EVIDENCE_STOPPED
+							 : WP_EVIDENCE_ROOT;
 		if (link->evidence == WP_EVIDENCE_ROOT)
 			link->probability = 1;
 	}
@@ -456,7 +471,7 @@ applies(const WpResolved *resolved)
 	const WpSpans *spans = wp_resolved_spans(resolved);
 
 	for (guint32 i = 0; i < spans->n; i++)
-		if (wp_span_is_paired(&spans->spans[i]))
+		if (wp_span_is_paired(&spans->spans[i]) || spans->spans[i].kind == WP_KIND_MESSAGE)
 			return TRUE;
 	return FALSE;
 }

@@ -85,7 +85,7 @@ draw_accidents(WpLevels *levels, WpLevelFunc func, gconstpointer data)
 			guint32 p = pick_parent(problem, b * ACCIDENTS + i + 1);
 			const WpNestParent *parent = &problem->parents[p];
 			if (parent->begin_ns > bundle->begin_ns ||
-			    parent->end_ns + problem->after_ns < bundle->begin_ns)
+			    parent->end_ns + wp_nest_after(problem, parent) < bundle->begin_ns)
 				add(&levels->null[bundle->kind], func(data, b, p), 0, 1);
 		}
 	}

@@ -51,7 +51,11 @@ measure_after(const WpMendBundles *bundles, WpMap *types)
 			after[type] = -1;
 		if (link->parent == WP_NO_SPAN || !(link->evidence & WP_EVIDENCE_AFTER))
 			continue;
-		gint64 gap = span->call_ns - wp_span_replied_ns(&bundles->spans[link->parent]);
+		const WpSpan *parent = &bundles->spans[link->parent];
+		/* How long after a message says nothing of calls that are answered. */
+		if (!wp_span_is_paired(parent))
+			continue;
+		gint64 gap = span->call_ns - wp_span_replied_ns(parent);
 		after[type] = MAX(after[type], MAX(gap, 0));
 	}
 	return after;

@@ -41,14 +41,16 @@ holds_span(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 spa
 typedef struct {
 	gint64 begin_ns;
 	gint64 end_ns;
+	gint64 until_ns; /* stays active so long */
 	guint32 number;
 	guint32 span;
+	gboolean has_after; /* it may cause something after its end */
 } Active;
 
 /* One pass over time. */
 typedef struct {
 	const WpNestProblem *problem;
-	gint64 kept_ns;   /* parents stay active so long after their end */
+	gboolean is_far;  /* parents stay active after their end */
 	Active *active;   /* by begin */
 	guint32 n_active; /* some of which ended too long ago */
 	guint32 n_kept;   /* when these were last dropped */
@@ -56,16 +58,10 @@ typedef struct {
 } Sweep;
 
 static Sweep
-begin_sweep(const WpNestProblem *problem, gint64 kept_ns)
+begin_sweep(const WpNestProblem *problem, gboolean is_far)
 {
 	Active *active = g_new(Active, (gsize)problem->n_parents + 1);
-	return (Sweep){ problem, MAX(kept_ns, problem->options->skew_ns), active, 0, 0, 0 };
-}
-
-static inline gboolean
-is_active(const Sweep *sweep, const Active *parent, gint64 begin_ns)
-{
-	return parent->end_ns + sweep->kept_ns >= begin_ns;
+	return (Sweep){ problem, is_far, active, 0, 0, 0 };
 }
 
 /* Drops parents that ended too long ago. */
@@ -75,7 +71,7 @@ drop_ended(Sweep *sweep, gint64 begin_ns)
 	guint32 kept = 0;
 
 	for (guint32 i = 0; i < sweep->n_active; i++)
-		if (is_active(sweep, &sweep->active[i], begin_ns))
+		if (sweep->active[i].until_ns >= begin_ns)
 			sweep->active[kept++] = sweep->active[i];
 	sweep->n_active = sweep->n_kept = kept;
 }
@@ -93,10 +89,13 @@ go_to(Sweep *sweep, gint64 begin_ns)
 		const WpNestParent *parent = &problem->parents[sweep->next];
 		if (parent->begin_ns > begin_ns + skew_ns)
 			break;
-		if (parent->end_ns + sweep->kept_ns >= begin_ns)
-			sweep->active[sweep->n_active++] =
-				(Active){ parent->begin_ns, parent->end_ns, sweep->next,
-					  parent->span };
+		gint64 after_ns = wp_nest_after(problem, parent);
+		gint64 kept_ns = MAX(sweep->is_far ? after_ns : 0, skew_ns);
+		if (parent->end_ns + kept_ns >= begin_ns)
+			sweep->active[sweep->n_active++] = (Active){
+				parent->begin_ns, parent->end_ns, parent->end_ns + kept_ns,
+				sweep->next,      parent->span,   after_ns > 0
+			};
 	}
 }
 
@@ -105,7 +104,7 @@ static inline gboolean
 may_cause(const WpNestProblem *problem, const Active *parent, const WpNestBundle *bundle,
 	  WpNestMode mode)
 {
-	return (mode == WP_NEST_INSIDE || problem->after_ns > 0) &&
+	return (mode == WP_NEST_INSIDE || parent->has_after) &&
 	       !(problem->calls_itself && holds_span(problem, bundle, parent->span));
 }
 
@@ -128,8 +127,7 @@ meet_parents(PairSweep *self, guint32 number, gint64 shift_ns)
 		const Active *parent = &self->sweep.active[i];
 		WpNestMode mode =
 			mode_of(parent->end_ns, begin_ns, end_ns, problem->options->skew_ns);
-		if (is_active(&self->sweep, parent, begin_ns) &&
-		    may_cause(problem, parent, bundle, mode))
+		if (parent->until_ns >= begin_ns && may_cause(problem, parent, bundle, mode))
 			self->func(number, parent->number, begin_ns - parent->begin_ns,
 				   parent->end_ns - end_ns, mode, self->data);
 	}
@@ -147,7 +145,7 @@ wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, const guint8
 
 	if (n == 0)
 		return;
-	PairSweep self = { begin_sweep(problem, problem->after_ns), func, data };
+	PairSweep self = { begin_sweep(problem, TRUE), func, data };
 	gint64 begin_ns = problem->bundles[0].begin_ns;
 	gint64 span_ns = problem->bundles[n - 1].begin_ns - begin_ns + 1;
 	gint64 shift = shift_ns < 0 ? shift_ns + span_ns : shift_ns;
@@ -179,7 +177,7 @@ list_candidates(Sweep *sweep, WpNestBundle *bundle, GArray *found)
 		const Active *parent = &sweep->active[i];
 		WpNestMode mode =
 			mode_of(parent->end_ns, bundle->begin_ns, bundle->end_ns, skew_ns);
-		if (is_active(sweep, parent, bundle->begin_ns) &&
+		if (parent->until_ns >= bundle->begin_ns &&
 		    may_cause(problem, parent, bundle, mode))
 			candidates[--at] =
 				(WpNestCandidate){ .parent = parent->number, .mode = (guint8)mode };
@@ -242,7 +240,7 @@ list_near(Sweep *near, WpNestBundle *bundle, GArray *found, const WpNestChoice *
 void
 wp_nest_find_candidates(WpNestProblem *problem, const WpNestChoice *choice)
 {
-	Sweep near = begin_sweep(problem, 0), far = begin_sweep(problem, problem->after_ns);
+	Sweep near = begin_sweep(problem, FALSE), far = begin_sweep(problem, TRUE);
 	/* With room for one: an array without memory has no place to count from. */
 	GArray *found = g_array_sized_new(FALSE, FALSE, sizeof(WpNestCandidate), 1);
 

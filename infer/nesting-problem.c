@@ -74,6 +74,16 @@ sort_by_served(const WpSpan *spans, guint32 *list, guint32 n)
 	}
 }
 
+/*
+ * A one-way message causes what follows from it as a call does that is answered at once: all its work comes
+ * after the reply.
+ */
+static gboolean
+is_parent(const WpSpan *span)
+{
+	return wp_span_is_paired(span) || span->kind == WP_KIND_MESSAGE;
+}
+
 static void
 add_parents(Builder *builder, const guint32 *incoming, guint32 n)
 {
@@ -82,7 +92,7 @@ add_parents(Builder *builder, const guint32 *incoming, guint32 n)
 	guint32 n_list = 0;
 
 	for (guint32 i = 0; i < n; i++)
-		if (wp_span_is_paired(&builder->spans[incoming[i]]))
+		if (is_parent(&builder->spans[incoming[i]]))
 			list[n_list++] = incoming[i];
 	sort_by_served(builder->spans, list, n_list);
 	g_autofree guint32 *classes = g_new(guint32, MAX(n_list, 1));
@@ -91,11 +101,15 @@ add_parents(Builder *builder, const guint32 *incoming, guint32 n)
 	problem->n_parents = n_list;
 	for (guint32 i = 0; i < n_list; i++) {
 		const WpSpan *span = &builder->spans[list[i]];
-		problem->parents[i] = (WpNestParent){ .begin_ns = wp_span_served_ns(span),
-						      .end_ns = wp_span_replied_ns(span),
-						      .span = list[i],
-						      .class = classes[i],
-						      .waits = (span->marks & WP_MARK_WAIT) != 0 };
+		gint64 begin_ns = wp_span_served_ns(span);
+		gboolean is_message = span->kind == WP_KIND_MESSAGE;
+		problem->parents[i] =
+			(WpNestParent){ .begin_ns = begin_ns,
+					.end_ns = is_message ? begin_ns : wp_span_replied_ns(span),
+					.span = list[i],
+					.class = classes[i],
+					.is_message = is_message,
+					.waits = (span->marks & WP_MARK_WAIT) != 0 };
 	}
 }
 
@@ -552,10 +566,13 @@ learn_after(const WpNestProblem *problem)
 	if (problem->n_parents == 0)
 		return 0;
 	g_autofree gint64 *lengths = g_new(gint64, problem->n_parents);
+	guint32 n = 0;
 	for (guint32 i = 0; i < problem->n_parents; i++)
-		lengths[i] = problem->parents[i].end_ns - problem->parents[i].begin_ns;
-	guint32 at = (guint32)((guint64)problem->n_parents * 9 / 10);
-	double p90 = (double)select_time(lengths, problem->n_parents, at);
+		if (!problem->parents[i].is_message)
+			lengths[n++] = problem->parents[i].end_ns - problem->parents[i].begin_ns;
+	if (n == 0)
+		return 0;
+	double p90 = (double)select_time(lengths, n, (guint32)((guint64)n * 9 / 10));
 	return (gint64)MIN(MAX_AFTER_NS, AFTER_TIMES * p90 + AFTER_SLACK_NS);
 }
 
@@ -613,6 +630,8 @@ wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 	problem->grain_ns = learn_grain(problem);
 	problem->per_grain = 1 / problem->grain_ns;
 	wp_quick_log_init(&problem->quick);
+	problem->reach_ns =
+		options->after_ns >= 0 ? options->after_ns : wp_nest_learn_reach(problem);
 	wp_nest_unseen_init(problem, host);
 	return problem;
 }
@@ -631,5 +650,6 @@ wp_nest_problem_free(WpNestProblem *problem)
 	g_free(problem->bundle_children);
 	g_free(problem->candidates);
 	g_free(problem->accidents);
+	g_free(problem->spontaneous);
 	g_free(problem);
 }

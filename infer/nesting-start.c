@@ -166,7 +166,8 @@ shift_of(const WpNestProblem *problem)
 	gint64 first_ns = problem->children[0].begin_ns;
 	gint64 last_ns = problem->children[problem->n_children - 1].begin_ns;
 	double most_ns = (double)(last_ns - first_ns) / (2 * MAX_FACTOR);
-	return MIN(MAX(2 * (double)problem->after_ns, MIN_SHIFT_NS), most_ns);
+	return MIN(MAX(2 * (double)MAX(problem->after_ns, problem->reach_ns), MIN_SHIFT_NS),
+		   most_ns);
 }
 
 static void

@@ -59,6 +59,15 @@ init_open(WpNestProblem *problem, const WpNestHost *host)
 	}
 }
 
+static gboolean
+are_mostly_messages(const WpNestProblem *problem)
+{
+	guint32 n = 0;
+	for (guint32 p = 0; p < problem->n_parents; p++)
+		n += problem->parents[p].is_message;
+	return 2 * (guint64)n > problem->n_parents;
+}
+
 /*
  * A ghost a bundle: the parent that was lost and whose first call it may be. As many come a grain of time as
  * are missing in all of it.
@@ -76,10 +85,12 @@ init_ghosts(WpNestProblem *problem, double n_lost)
 	problem->unseen_a_grain =
 		wp_quick_log(&problem->quick, n_lost * problem->grain_ns / MAX(length_ns, 1));
 	problem->parents = g_renew(WpNestParent, problem->parents, first + n);
+	gboolean are_messages = are_mostly_messages(problem);
 	for (guint32 b = 0; b < n; b++)
 		problem->parents[first + b] = (WpNestParent){
 			.begin_ns = problem->bundles[b].begin_ns,
-			.end_ns = END_UNKNOWN,
+			/* All work comes after a message: so it does after a ghost of one. */
+			.end_ns = are_messages ? problem->bundles[b].begin_ns - 1 : END_UNKNOWN,
 			.span = WP_NO_SPAN,
 			.class = problem->n_classes > 1 ? problem->n_classes : 0,
 			.is_open = TRUE,
@@ -90,8 +101,11 @@ init_ghosts(WpNestProblem *problem, double n_lost)
 void
 wp_nest_unseen_init(WpNestProblem *problem, const WpNestHost *host)
 {
+	double n_spontaneous = 0;
+	for (guint32 t = 0; problem->spontaneous && t < problem->n_types; t++)
+		n_spontaneous += problem->spontaneous[t];
 	init_open(problem, host);
-	init_ghosts(problem, host->n_lost);
+	init_ghosts(problem, host->n_lost + n_spontaneous);
 }
 
 /* --- candidates --- */

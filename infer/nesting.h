@@ -12,6 +12,7 @@
  *                      |-c3-| |--c4--|
  *
  *   nesting-problem.c   spans -> parents, children, bundles
+ *   nesting-reach.c     how long after a one-way message its work begins
  *   nesting-candidates.c
  *                       which parents each bundle may have
  *   nesting-start.c     a first answer: delays that stand out against a time-shifted null
@@ -58,11 +59,12 @@ typedef struct {
 	guint32 *children; /* by begin_ns; owned */
 	guint32 n;
 	guint32 n_allocated;
-	gboolean waits;    /* a long poll: encloses much that it has not caused */
-	gboolean is_open;  /* its return was not seen: it ends some time after its calls */
-	gboolean is_ghost; /* nothing of it was seen: it begins some time before them, too */
-	double score;      /* log likelihood of its timeline, of the model that it was asked of */
-	guint32 model;     /* 0: none yet */
+	gboolean is_message; /* one-way: it ends where it begins, all its work comes after it */
+	gboolean waits;      /* a long poll: encloses much that it has not caused */
+	gboolean is_open;    /* its return was not seen: it ends some time after its calls */
+	gboolean is_ghost;   /* nothing of it was seen: it begins some time before them, too */
+	double score;        /* log likelihood of its timeline, of the model that it was asked of */
+	guint32 model;       /* 0: none yet */
 } WpNestParent;
 
 /*
@@ -144,6 +146,8 @@ typedef struct {
 	guint32 n_joined; /* kinds, and points of plans, for which there was no room of their own */
 	gboolean calls_itself; /* a call may be parent and child */
 	gint64 after_ns;       /* the window of WP_NEST_AFTER */
+	gint64 reach_ns;       /* ... behind a one-way message */
+	double *spontaneous;   /* by type: children that no message has caused; NULL: not asked */
 	double grain_ns;       /* delays below it are all alike: clock tick, scheduling */
 	double per_grain;
 	WpQuickLog quick;
@@ -158,6 +162,13 @@ static inline guint32
 wp_nest_n_all_parents(const WpNestProblem *problem)
 {
 	return problem->n_parents + problem->n_open + problem->n_ghosts;
+}
+
+/* The window of WP_NEST_AFTER behind PARENT. */
+static inline gint64
+wp_nest_after(const WpNestProblem *problem, const WpNestParent *parent)
+{
+	return parent->is_message ? problem->reach_ns : problem->after_ns;
 }
 
 /* TRUE where no more work is wanted. */
@@ -189,6 +200,9 @@ typedef struct {
 WpNestProblem *wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 				   const WpNestOptions *options);
 void wp_nest_problem_free(WpNestProblem *problem);
+
+/* How long after a one-way message what it causes may begin; 0: nothing of it stands out (nesting-reach.c). */
+gint64 wp_nest_learn_reach(WpNestProblem *problem);
 
 /* Sets the children of parents FIRST to END from the parents of the bundles. */
 void wp_nest_hang_children(WpNestProblem *problem, guint32 first, guint32 end);

@@ -169,6 +169,28 @@ compare_siblings(gconstpointer a, gconstpointer b, gpointer data)
 	return order ? order : compare_numbers(i, j);
 }
 
+/* The end of a span, or its begin where it has none. */
+static gint64
+end_of(const WpPaths *paths, const WpSpan *spans, guint32 number)
+{
+	gint64 end_ns = paths->end_ns[number];
+	return end_ns != WP_NO_TIME ? end_ns : spans[number].call_ns;
+}
+
+/* The end of a span whose children have theirs. */
+static gint64
+find_end(const WpPaths *paths, const WpSpan *spans, guint32 number, const guint32 *children,
+	 guint32 n)
+{
+	gint64 end_ns = WP_NO_TIME;
+
+	if (spans[number].kind != WP_KIND_MESSAGE)
+		return spans[number].return_ns;
+	for (guint32 i = 0; i < n; i++)
+		end_ns = MAX(end_ns, end_of(paths, spans, children[i]));
+	return end_ns == WP_NO_TIME ? WP_NO_TIME : MAX(end_ns, wp_span_served_ns(&spans[number]));
+}
+
 /*
  * Children come in order of their calls; sorts each run of those that overlap. Calls at the same
  * instant count as overlapping: a coarse clock does not know which was first.
@@ -177,14 +199,15 @@ static void
 order_siblings(Builder *builder, guint32 *children, guint32 n)
 {
 	const WpSpan *spans = builder->spans->spans;
+	const WpPaths *paths = builder->paths;
 
 	for (guint32 begin = 0, end; begin < n; begin = end) {
-		gint64 until = wp_span_end_ns(&spans[children[begin]]);
+		gint64 until = end_of(paths, spans, children[begin]);
 		for (end = begin + 1; end < n; end++) {
 			gint64 call = spans[children[end]].call_ns;
 			if (call >= until && call > spans[children[end - 1]].call_ns)
 				break;
-			until = MAX(until, wp_span_end_ns(&spans[children[end]]));
+			until = MAX(until, end_of(paths, spans, children[end]));
 		}
 		for (guint32 i = begin; end - begin > 1 && i < end; i++)
 			builder->paths->overlaps[children[i]] = 1;
@@ -196,21 +219,26 @@ order_siblings(Builder *builder, guint32 *children, guint32 n)
 
 /* What the callee had of the span minus the union of its children, which are in order of their calls. */
 static gint64
-get_self_ns(const WpSpan *spans, const WpSpan *span, const guint32 *children, guint32 n)
+get_self_ns(const WpPaths *paths, const WpSpan *spans, guint32 number, const guint32 *children,
+	    guint32 n)
 {
-	gint64 covered = 0, until = wp_span_served_ns(span), replied = wp_span_replied_ns(span);
+	const WpSpan *span = &spans[number];
+	gint64 served = wp_span_served_ns(span), last = paths->end_ns[number];
+	gint64 covered = 0, until = served;
 
-	if (!wp_span_is_paired(span))
+	if (last == WP_NO_TIME)
 		return 0;
+	if (span->kind != WP_KIND_MESSAGE)
+		last = wp_span_replied_ns(span);
 	for (guint32 i = 0; i < n; i++) {
 		gint64 begin = MAX(spans[children[i]].call_ns, until);
-		gint64 end = MIN(wp_span_end_ns(&spans[children[i]]), replied);
+		gint64 end = MIN(end_of(paths, spans, children[i]), last);
 		if (end > begin) {
 			covered += end - begin;
 			until = end;
 		}
 	}
-	return replied - wp_span_served_ns(span) - covered;
+	return last - served - covered;
 }
 
 /* Sets child_at and children, in order of calls: spans are. */
@@ -276,8 +304,9 @@ build_forms(Builder *builder)
 	for (guint32 i = paths->n_on_paths; i-- > 0;) {
 		guint32 span = order[i], n = paths->child_at[span + 1] - paths->child_at[span];
 		guint32 *children = paths->children + paths->child_at[span];
-		paths->self_ns[span] = get_self_ns(builder->spans->spans,
-						   &builder->spans->spans[span], children, n);
+		const WpSpan *spans = builder->spans->spans;
+		paths->end_ns[span] = find_end(paths, spans, span, children, n);
+		paths->self_ns[span] = get_self_ns(paths, spans, span, children, n);
 		order_siblings(builder, children, n);
 		paths->forms[span] = intern_form(builder, span, scratch);
 	}
@@ -303,12 +332,15 @@ wp_paths_new(const WpSpans *spans, const WpLinks *links, const guint32 *node_ran
 
 	g_assert(links->n == spans->n);
 	paths->n = spans->n;
+	paths->end_ns = g_new(gint64, MAX(paths->n, 1));
 	paths->self_ns = g_new0(gint64, paths->n);
 	paths->overlaps = g_new0(guint8, paths->n);
 	paths->child_at = g_new0(guint32, paths->n + 1);
 	paths->forms = g_new(guint32, paths->n);
-	for (guint32 i = 0; i < paths->n; i++)
+	for (guint32 i = 0; i < paths->n; i++) {
 		paths->forms[i] = WP_NO_FORM;
+		paths->end_ns[i] = WP_NO_TIME;
+	}
 	collect_children(paths, links);
 	collect_roots(paths, links);
 	build_forms(&builder);
@@ -325,6 +357,7 @@ wp_paths_free(WpPaths *paths)
 	if (!paths)
 		return;
 	g_free(paths->forms);
+	g_free(paths->end_ns);
 	g_free(paths->self_ns);
 	g_free(paths->overlaps);
 	g_free(paths->child_at);

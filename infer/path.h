@@ -24,9 +24,10 @@
 #include "infer/span.h"
 
 typedef struct {
-	guint32 n;         /* spans; the arrays below have an entry for each */
-	guint32 *forms;    /* WP_NO_FORM: not on any path */
-	gint64 *self_ns;   /* self time; 0 without a return */
+	guint32 n;      /* spans; the arrays below have an entry for each */
+	guint32 *forms; /* WP_NO_FORM: not on any path */
+	gint64 *end_ns; /* its return; of a message that caused something: the end of all that; else WP_NO_TIME */
+	gint64 *self_ns;   /* self time; 0 without an end */
 	guint8 *overlaps;  /* 1: in time with a sibling, directly or through others */
 	guint32 *child_at; /* [n + 1]: children of span i are children[child_at[i]..] */
 	guint32 *children; /* spans, in canonical order */
@@ -39,7 +40,8 @@ typedef struct {
 #define WP_NO_FORM G_MAXUINT32
 
 /*
- * (transfer full) Roots are the spans without a parent, but for those that are unpaired, of set-up, or
+ * (transfer full) Roots are the spans without a parent, but for those that are unpaired (calls without a return, messages
+ * that caused nothing), of set-up, or
  * whose parent was not seen or not found in time (their evidence says so); what hangs below such a span is on no path.
  * NODE_RANKS, LABEL_RANKS: place of each node and label in the order of siblings; NULL = its number.
  */

@@ -146,10 +146,13 @@ draft_add(Draft *draft, const Builder *builder, guint32 place, guint32 number, c
 	const WpSpan *span = &builder->spans[number];
 	float probability = builder->links->links[number].probability;
 
-	if (wp_span_is_paired(span)) {
-		wp_delay_add(node->latency, span->return_ns - span->call_ns);
+	gint64 end_ns = builder->paths->end_ns[number];
+	if (end_ns != WP_NO_TIME) {
+		wp_delay_add(node->latency, end_ns - span->call_ns);
 		if (!builder->holes[number])
 			wp_delay_add(node->self_time, builder->paths->self_ns[number]);
+	}
+	if (wp_span_is_paired(span)) {
 		wp_delay_add(node->server_time, span->return_begin_ns - span->call_end_ns);
 		if (is_seen_twice(builder, span))
 			wp_delay_add(node->network_time,
@@ -198,7 +201,8 @@ draft_add_path(Builder *builder, guint32 number, const GArray *steps, const guin
 	Draft *draft = &g_array_index(builder->drafts, Draft, number);
 	guint32 root = g_array_index(steps, WpPathStep, 0).span;
 	const WpSpan *span = &builder->spans[root];
-	Instance instance = { number, root, wp_span_end_ns(span) - span->call_ns };
+	gint64 end_ns = builder->paths->end_ns[root];
+	Instance instance = { number, root, MAX(end_ns, span->call_ns) - span->call_ns };
 
 	g_array_append_val(builder->instances, instance);
 	draft->pattern.count++;

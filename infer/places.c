@@ -164,8 +164,9 @@ static void
 add_span(Builder *builder, guint32 number)
 {
 	const WpSpan *span = &builder->spans[number];
-	gboolean is_timed = wp_span_is_paired(span);
-	double latency = is_timed ? (double)(span->return_ns - span->call_ns) : 0;
+	gint64 end_ns = builder->paths->end_ns[number];
+	gboolean is_timed = end_ns != WP_NO_TIME;
+	double latency = is_timed ? (double)(end_ns - span->call_ns) : 0;
 	double self = is_timed ? (double)builder->paths->self_ns[number] : 0;
 
 	for (guint32 i = 0; i < builder->n_shares[number]; i++) {

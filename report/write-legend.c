@@ -6,12 +6,14 @@ static void
 explain_trees(const WpView *view, guint32 n, const WpStyle *style, GString *words)
 {
 	gboolean has_repeat = FALSE, has_parallel = FALSE, has_message = FALSE, has_open = FALSE;
+	gboolean has_cause = FALSE;
 	for (guint32 i = 0; i < n; i++)
 		for (guint32 k = 0; k < view->patterns[i].n_nodes; k++) {
 			const WpViewNode *node = &view->patterns[i].nodes[k];
 			has_repeat |= node->repeat > 1;
 			has_parallel |= node->is_parallel;
 			has_message |= !node->latency.count && node->n_messages;
+			has_cause |= node->latency.count && node->n_messages;
 			has_open |= !node->latency.count && !node->n_messages;
 		}
 	if (has_parallel)
@@ -22,6 +24,9 @@ explain_trees(const WpView *view, guint32 n, const WpStyle *style, GString *word
 				       "times are of one.");
 	if (has_message)
 		g_string_append(words, " one-way: a message without an answer.");
+	if (has_cause)
+		g_string_append(words,
+				" A message that causes others lasts until all of that is over.");
 	if (has_open)
 		g_string_append(words, " open: no return was seen.");
 }

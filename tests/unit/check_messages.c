@@ -1,0 +1,180 @@
+/*
+ * What one-way messages cause: pipelines, simulated with their truth; nothing encloses anything there. And the
+ * paths that they make.
+ */
+#include <string.h>
+
+#include "infer/engine-nesting.h"
+#include "infer/path.h"
+#include "infer/pattern.h"
+#include "tests/support/suite.h"
+#include "tests/support/tree.h"
+#include "traces/scenario.h"
+#include "traces/simulate.h"
+
+typedef struct {
+	const char *name;
+	const char *services; /* and operations, after those of users */
+	int requests;
+	double rate;      /* of users, a second */
+	double recall;    /* floors: share of true links that are found, */
+	double precision; /* ... of links that are true */
+	gboolean none;    /* nothing may be linked at all */
+} Row;
+
+#define PIPELINE(stage, more)                                                                      \
+	"[service a]\n[service b]\n[service c]\n[service d]\n"                                     \
+	"[operation a.x]\nplan = wait " stage "; send b.x\n"                                       \
+	"[operation b.x]\nplan = wait " stage "; send c.x" more "\n"                               \
+	"[operation c.x]\nplan = work 1ms\n[operation d.x]\nplan = work 1ms\n"
+
+static const Row rows[] = {
+	{ "one at a time", PIPELINE("normal(40ms, 25%)", ""), 1000, 2, 0.98, 0.98, FALSE },
+	{ "one in three to d as well",
+	  PIPELINE("normal(40ms, 10%)", "; maybe 33% { wait normal(10ms, 30%); send d.x }"), 1000,
+	  20, 0.88, 0.88, FALSE },
+	{ "ten at a time", PIPELINE("normal(40ms, 2%)", ""), 1500, 250, 0.60, 0.60, FALSE },
+	{ "memoryless", PIPELINE("exponential(40ms)", ""), 1500, 5, 0.80, 0.80, FALSE },
+	{ "two delays of one edge", /* as mail has them: now and again much later */
+	  PIPELINE("normal(40ms, 10%); maybe 20% { wait 3s }", ""), 1500, 3, 0.85, 0.85, FALSE },
+	{ "messages that nothing has caused",
+	  PIPELINE("normal(40ms, 10%)", "") "[client cron]\nnodes = b\narrivals = poisson(10/s)\n"
+					    "plan = send c.x\n",
+	  2000, 10, 0.90, 0.85, FALSE },
+	{ "two systems that share a node by chance",
+	  "[service a]\n[service c]\n[client other]\nnodes = a\narrivals = poisson(20/s)\nplan = "
+	  "send c.x\n"
+	  "[operation a.x]\nplan = work 1ms\n[operation c.x]\nplan = work 1ms\n",
+	  1000, 20, 0, 0, TRUE },
+	{ "messages that lead to calls",
+	  "[service a]\n[service b]\n[operation a.x]\n"
+	  "plan = wait normal(40ms, 10%); call b.x; wait normal(10ms, 10%); call b.x\n"
+	  "[operation b.x]\nplan = work normal(5ms, 20%)\n",
+	  1000, 10, 0.90, 0.90, FALSE },
+};
+
+static gboolean
+take_truth(guint64 id, guint64 parent, const char *pattern, gpointer data, GError **error)
+{
+	GArray *parents = data;
+	(void)pattern;
+	(void)error;
+	if (id >= parents->len)
+		g_array_set_size(parents, (guint)id + 1);
+	g_array_index(parents, guint64, id) = parent;
+	return TRUE;
+}
+
+/* (transfer full) The trace of ROW; TRUTH: the parent of each id. */
+static WpTrace *
+simulate(const Row *row, GArray *truth)
+{
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	WpTrace *trace = wp_trace_new(nodes);
+	WpSimulateOptions options = { .truth = take_truth, .truth_data = truth };
+	WpSimulateResult result;
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text =
+		g_strdup_printf("[simulation]\nrequests = %d\nnetwork = normal(200us, 20%%)\n"
+				"[client users]\narrivals = poisson(%g/s)\nplan = send a.x\n%s",
+				wp_test_number(row->requests, 60), row->rate, row->services);
+	g_autoptr(WpScenario) scenario = wp_scenario_new(text, row->name, NULL, &error);
+	ck_assert_msg(scenario != NULL, "%s", error ? error->message : "");
+	ck_assert(wp_simulate(scenario, &options, nodes, wp_trace_sink(trace), &result, &error));
+	wp_trace_freeze(trace);
+	return trace;
+}
+
+static WpResolved *
+resolve(WpTrace *trace)
+{
+	WpResolveOptions options;
+	wp_resolve_options_init(&options);
+	return wp_resolve(trace, &options, NULL);
+}
+
+START_TEST(right_parents)
+{
+	const Row *row = &rows[_i];
+	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
+	g_autoptr(WpTrace) trace = simulate(row, truth);
+	g_autoptr(WpResolved) resolved = resolve(trace);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
+	const WpSpans *spans = wp_resolved_spans(resolved);
+	double n_true = 0, n_linked = 0, n_right = 0;
+
+	for (guint32 i = 0; i < spans->n; i++) {
+		guint64 parent = g_array_index(truth, guint64, spans->spans[i].id);
+		guint32 linked = links->links[i].parent;
+		n_true += parent != 0;
+		n_linked += linked != WP_NO_SPAN;
+		n_right += linked != WP_NO_SPAN && spans->spans[linked].id == parent;
+		ck_assert(linked == WP_NO_SPAN ||
+			  spans->spans[linked].call_ns <= spans->spans[i].call_ns);
+	}
+	if (wp_test_number(0, 1))
+		return; /* too few to learn from */
+	ck_assert_msg(n_right >= row->recall * n_true, "%s: recall %.3f", row->name,
+		      n_right / n_true);
+	ck_assert_msg(n_right >= row->precision * n_linked, "%s: precision %.3f", row->name,
+		      n_right / n_linked);
+	ck_assert_msg(!row->none || n_linked == 0, "%s: %g links", row->name, n_linked);
+}
+END_TEST
+
+/* The engine that is chosen by itself is the one that knows messages. */
+START_TEST(applies)
+{
+	g_autoptr(WpTree) tree = wp_tree_new("client>a[0] client>a[100]");
+	ck_assert_str_eq(wp_engine_auto(tree->resolved)->name, "nesting");
+}
+END_TEST
+
+/* A message that caused something lasts until all of that is over; one that did not has no end. */
+START_TEST(ends)
+{
+	g_autoptr(WpTree) tree =
+		wp_tree_new("client>a[0](b[40](c[90],d[100](e[110-150])),c[60]) client>a[200]");
+	g_autoptr(WpLinks) links = wp_tree_links(tree);
+	links->links[wp_tree_span(tree, 1)].evidence = WP_EVIDENCE_ROOT; /* as an engine says it */
+	g_autoptr(WpPaths) paths =
+		wp_paths_new(wp_resolved_spans(tree->resolved), links, NULL, NULL);
+	static const struct {
+		guint64 id;
+		int end_us; /* -1: none */
+		int self_us;
+	} expected[] = {
+		{ 1, 150, 40 }, { 2, 150, 60 }, { 3, -1, 0 }, { 4, 150, 10 },
+		{ 5, 150, 40 }, { 6, -1, 0 },   { 7, -1, 0 },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(expected); i++) {
+		guint32 span = wp_tree_span(tree, expected[i].id);
+		gint64 begin_ns = wp_resolved_spans(tree->resolved)->spans[span].call_ns;
+		gint64 first_ns =
+			wp_resolved_spans(tree->resolved)->spans[wp_tree_span(tree, 1)].call_ns;
+		if (expected[i].end_us < 0)
+			ck_assert_msg(paths->end_ns[span] == WP_NO_TIME, "%d", (int)expected[i].id);
+		else
+			ck_assert_int_eq(paths->end_ns[span], first_ns + expected[i].end_us * 1000);
+		ck_assert_int_eq(paths->self_ns[span], expected[i].self_us * 1000);
+		ck_assert_int_ge(begin_ns, first_ns);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("messages");
+	TCase *tcase = tcase_create("messages");
+	tcase_set_timeout(tcase, 300);
+	tcase_add_loop_test(tcase, right_parents, 0, G_N_ELEMENTS(rows));
+	tcase_add_test(tcase, applies);
+	tcase_add_test(tcase, ends);
+	suite_add_tcase(suite, tcase);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
