@@ -81,6 +81,26 @@ wp_span_is_error(const WpSpan *span)
 	       span->status == WP_STATUS_TIMEOUT;
 }
 
+/*
+ * The parts of the latency of a paired span, in ns, which add up to it: the request's transfer (first to last byte), the
+ * server (to the first byte of the reply), the reply's transfer. A reply that begins before the request has
+ * ended leaves nothing for the server. As the tap sees them: the way behind it is the server's part.
+ */
+typedef struct {
+	gint64 request_ns;
+	gint64 server_ns;
+	gint64 reply_ns;
+} WpSpanParts;
+
+static inline WpSpanParts
+wp_span_parts(const WpSpan *span)
+{
+	gint64 asked_ns = CLAMP(span->call_end_ns, span->call_ns, span->return_ns);
+	gint64 answered_ns = CLAMP(span->return_begin_ns, asked_ns, span->return_ns);
+	return (WpSpanParts){ asked_ns - span->call_ns, answered_ns - asked_ns,
+			      span->return_ns - answered_ns };
+}
+
 /* The end of the span, or its call where it has no return. */
 static inline gint64
 wp_span_end_ns(const WpSpan *span)

@@ -22,7 +22,7 @@ const WpForm wp_calls_forms[] = {
 
 #define CSV_HEADER                                                                                 \
 	"call_id,parent_id,t_call,t_return,src_ip,src_port,dst_ip,dst_port,src,dst,protocol,"      \
-	"operation,status,confidence,evidence\n"
+	"operation,status,confidence,evidence,request,server,reply\n"
 
 /* Addresses formatted at a time; more than most systems have. A power of two. */
 #define N_ADDRESSES 4096
@@ -367,6 +367,21 @@ add_csv_text(Rows *rows, const char *escaped)
 	g_string_append(rows->row, escaped);
 }
 
+/* Empty without a return. */
+static void
+add_csv_parts(Rows *rows, const WpSpan *span)
+{
+	gboolean is_paired = wp_span_is_paired(span);
+	WpSpanParts parts = is_paired ? wp_span_parts(span) : (WpSpanParts){ 0 };
+	gint64 all[] = { parts.request_ns, parts.server_ns, parts.reply_ns };
+
+	for (gsize i = 0; i < G_N_ELEMENTS(all); i++) {
+		g_string_append_c(rows->row, ',');
+		if (is_paired)
+			add_time(rows, all[i]);
+	}
+}
+
 static void
 csv_row(Rows *rows, guint32 index)
 {
@@ -396,6 +411,7 @@ csv_row(Rows *rows, guint32 index)
 	if (link->probability >= 0)
 		add_confidence(rows, link->probability);
 	add_csv_text(rows, wp_evidence_text(link->evidence, evidence, sizeof evidence));
+	add_csv_parts(rows, span);
 	g_string_append_c(row, '\n');
 }
 
@@ -468,6 +484,11 @@ jsonl_row(Rows *rows, guint32 index)
 		g_string_append(row, "null");
 	add_json_text(rows, ",\"evidence\":",
 		      wp_evidence_text(link->evidence, evidence, sizeof evidence));
+	gboolean is_paired = wp_span_is_paired(span);
+	WpSpanParts parts = is_paired ? wp_span_parts(span) : (WpSpanParts){ 0 };
+	add_json_time(rows, ",\"request\":", is_paired ? parts.request_ns : WP_NO_TIME);
+	add_json_time(rows, ",\"server\":", is_paired ? parts.server_ns : WP_NO_TIME);
+	add_json_time(rows, ",\"reply\":", is_paired ? parts.reply_ns : WP_NO_TIME);
 	g_string_append(row, "}\n");
 }
 
