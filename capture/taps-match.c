@@ -107,23 +107,18 @@ compare_pairs(gconstpointer a, gconstpointer b)
 		       : x->clock.difference_ns > y->clock.difference_ns;
 }
 
-/* (transfer full) What taps A and B both saw, by A's time. */
-static GArray *
-find_pairs(const WpTaps *taps, guint a, guint b)
+/* What each two taps both saw, in one pass: PAIRS by a * n_taps + b, for a < b. */
+static void
+find_pairs(const WpTaps *taps, GArray **pairs)
 {
-	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(Pair));
 	const WpSample *all = (const WpSample *)(const void *)taps->sampler.samples->data;
 	guint n = taps->sampler.samples->len;
 
-	for (guint i = 0; i < n; i++) {
-		if (all[i].input != a || !all[i].is_alone)
-			continue;
-		for (guint k = i + 1; k < n && all[k].key == all[i].key; k++)
-			if (all[k].input == b && all[k].is_alone)
-				add_pair(taps, pairs, &all[i], &all[k]);
-	}
-	g_array_sort(pairs, compare_pairs);
-	return pairs;
+	for (guint i = 0; i < n; i++)
+		for (guint k = i + 1; all[i].is_alone && k < n && all[k].key == all[i].key; k++)
+			if (all[k].is_alone)
+				add_pair(taps, pairs[all[i].input * taps->n_taps + all[k].input],
+					 &all[i], &all[k]);
 }
 
 /* --- which tap lies nearer to whom --- */
@@ -326,16 +321,32 @@ fit_link(WpTapLink *link, const GArray *pairs)
 }
 
 static void
-link_taps(WpTaps *taps, guint a, guint b)
+link_taps(WpTaps *taps, guint a, guint b, GArray *pairs)
 {
-	g_autoptr(GArray) pairs = find_pairs(taps, a, b);
 	WpTapLink link = { .a = a, .b = b, .n_pairs = pairs->len };
 
+	g_array_sort(pairs, compare_pairs);
 	take_votes(taps, pairs, a, b);
 	set_directions(taps, pairs, a, b);
 	find_nat(taps, a, b, pairs);
 	fit_link(&link, pairs);
 	g_array_append_val(taps->links, link);
+}
+
+static void
+link_all(WpTaps *taps)
+{
+	guint n = taps->n_taps;
+	g_autofree GArray **pairs = g_new(GArray *, (gsize)n * n);
+
+	for (guint i = 0; i < n * n; i++)
+		pairs[i] = g_array_new(FALSE, FALSE, sizeof(Pair));
+	find_pairs(taps, pairs);
+	for (guint a = 0; a < n; a++)
+		for (guint b = a + 1; b < n; b++)
+			link_taps(taps, a, b, pairs[a * n + b]);
+	for (guint i = 0; i < n * n; i++)
+		g_array_unref(pairs[i]);
 }
 
 /* The clock of tap TO against the reference, by LINK from the other tap, whose clock is known. */
@@ -378,9 +389,7 @@ wp_taps_match(WpTaps *taps)
 
 	taps->votes = g_hash_table_new_full(hash_vote, is_same_vote, g_free, NULL);
 	sort_samples(taps);
-	for (guint a = 0; a < taps->n_taps; a++)
-		for (guint b = a + 1; b < taps->n_taps; b++)
-			link_taps(taps, a, b);
+	link_all(taps);
 	while ((link = find_next_link(taps, &to)))
 		follow_link(taps, link, to);
 }
