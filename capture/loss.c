@@ -34,6 +34,7 @@
 #define MAX_SERVICES  4096
 #define MAX_CUT       64   /* segments; longer flows differ too much */
 #define MIN_WHOLE     10   /* so many whole flows tell how long they are */
+#define MAX_SHARE     0.99 /* where next to nothing was seen, nothing is known of it */
 #define MANY_SEGMENTS 1000 /* of a service: they tell the share that it lost */
 
 typedef struct {
@@ -206,7 +207,7 @@ find_share(const WpLoss *loss)
 		if (service->n_segments >= MANY_SEGMENTS)
 			share = MAX(share, own);
 	}
-	return share;
+	return MIN(share, MAX_SHARE);
 }
 
 static void

@@ -256,7 +256,8 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 		guint32 token = GUINT32_TO_LE(tokens[i]);
 		put_extra(writer, &token, sizeof token);
 	}
-	put_transports(writer, tokens + record->n_tokens, record->n_transports);
+	if (record->n_transports)
+		put_transports(writer, tokens + record->n_tokens, record->n_transports);
 	guint8 src_end = put_end(writer, &record->src, record->sender);
 	guint8 dst_end = put_end(writer, &record->dst, record->receiver);
 	WpWptRecord stored = {

@@ -162,9 +162,10 @@ long_latency(const Finder *finder)
 
 	for (guint32 i = 0; i < finder->spans->n; i++) {
 		const WpSpan *span = &finder->spans->spans[i];
+		if (!takes_part(span) || finder->what[i].service >= finder->n_services)
+			continue;
 		gint64 latency_ns = span->return_ns - span->call_ns;
-		if (takes_part(span) && finder->what[i].service < finder->n_services)
-			g_array_append_val(latencies, latency_ns);
+		g_array_append_val(latencies, latency_ns);
 	}
 	g_array_sort(latencies, compare_times);
 	if (latencies->len == 0)
@@ -368,6 +369,14 @@ judge_flow(Finder *finder, guint32 f, gboolean by_labels)
 		posterior[s] /= sum;
 }
 
+/* N of VALUES (double); what has none need not be there. */
+static void
+set_zero(gpointer values, gsize n)
+{
+	if (n)
+		memset(values, 0, n * sizeof(double));
+}
+
 /*
  * What owners do, from who they are likely to be: how many flows, which operations. Shares are squared, as most
  * ports have few callers: where single flows say little, few owners are likelier than many.
@@ -379,9 +388,9 @@ learn_shares(Finder *finder)
 	g_autofree double *flows = g_new0(double, finder->n_kinds + 1);
 	gsize size = at(finder, finder->n_kinds, 0);
 
-	memset(finder->prior, 0, size * sizeof(double));
-	memset(finder->label_sums, 0, size * sizeof(double));
-	memset(finder->label_counts->data, 0, finder->label_counts->len * sizeof(double));
+	set_zero(finder->prior, size);
+	set_zero(finder->label_sums, size);
+	set_zero(finder->label_counts->data, finder->label_counts->len);
 	for (guint32 f = 0; f < finder->n_flows; f++) {
 		const guint32 *labels =
 			&g_array_index(finder->labels, guint32, (gsize)f * MAX_LABELS);
@@ -412,7 +421,7 @@ learn_laws(Finder *finder)
 	gsize size = at(finder, finder->n_kinds, 0);
 	g_autofree double *calls = g_new0(double, size);
 
-	memset(finder->law, 0, size * N_BINS * sizeof(double));
+	set_zero(finder->law, size * N_BINS);
 	for (guint32 i = 0; i < finder->samples->len; i++) {
 		const Sample *sample = &g_array_index(finder->samples, Sample, i);
 		const double *posterior =
