@@ -36,6 +36,8 @@
 #define CUT_WINDOWS   4
 #define MAX_SEGMENTS  16
 #define MIN_LINE      3    /* windows for a drift */
+#define MAX_DRIFT     1e-3 /* beyond, it is no clock */
+#define WELL_KNOWN    2e-5 /* an error of a drift that is good enough to go by */
 #define NO_DRIFT_SURE 1e-4 /* the error of a drift that was not measured: no quartz is worse */
 
 #define N_ROUNDS 3
@@ -252,6 +254,12 @@ fit_line(const Fit *fit, guint first, guint end)
 	double variance = n > 2 ? MAX(line.squares / (n - 2), 0.05) : 1;
 	line.offset_error = 2 * sqrt(variance / sum);
 	line.slope_error = has_slope ? 2 * sqrt(variance / sum_tt) : NO_DRIFT_SURE;
+	/* Known worse than what clocks are set apart by, and not told from none: it is taken for none. */
+	if (fabs(line.slope) > MAX_DRIFT)
+		line.slope_error = NO_DRIFT_SURE;
+	if (fabs(line.slope) > MAX_DRIFT ||
+	    (line.slope_error > WELL_KNOWN && fabs(line.slope) < line.slope_error))
+		line.slope = 0;
 	return line;
 }
 

@@ -12,8 +12,8 @@
 #define N_HEADS    (WP_SIGHTINGS_MAX / 2) /* a power of two */
 #define FIRST_RING 4096
 #define BLOCK_BITS 12
-#define MAX_BLOCKS 64   /* of a segment: 256 KiB, the largest that offloading makes */
-#define MAX_STEPS  4096 /* along a chain */
+#define MAX_BLOCKS 64  /* of a segment: 256 KiB, the largest that offloading makes */
+#define MAX_STEPS  256 /* along a chain */
 #define COPY_NS                                                                                    \
 	(5 * G_GINT64_CONSTANT(1000000000)) /* no copy comes later than that by another tap */
 #define HASH_BYTES  128                     /* of a datagram */

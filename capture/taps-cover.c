@@ -72,6 +72,14 @@ count_missed(GArray *gaps, gint64 time_ns)
 		(gap - 1)->missed++;
 }
 
+/* TRUE where two samples are of one packet at two places: at one place it has one time. */
+static gboolean
+are_at_two(const WpSample *one, const WpSample *other)
+{
+	return one->key == other->key && one->input != other->input &&
+	       one->time_ns != other->time_ns;
+}
+
 /* (transfer full) Hashes of the pairs of addresses of which TAP saw packets that another tap saw as well. */
 static GHashTable *
 list_shared(const WpTaps *taps, guint tap)
@@ -81,8 +89,8 @@ list_shared(const WpTaps *taps, guint tap)
 	guint n = taps->sampler.samples->len;
 
 	for (guint i = 0; i < n; i++) {
-		gboolean is_shared = (i > 0 && all[i - 1].key == all[i].key) ||
-				     (i + 1 < n && all[i + 1].key == all[i].key);
+		gboolean is_shared = (i > 0 && are_at_two(&all[i - 1], &all[i])) ||
+				     (i + 1 < n && are_at_two(&all[i + 1], &all[i]));
 		if (all[i].input != tap || !all[i].is_alone || !is_shared)
 			continue;
 		guint64 ends = hash_sample(taps, &all[i]);
@@ -108,7 +116,10 @@ count_all_missed(const WpTaps *taps, guint tap, GHashTable *shared, GArray *gaps
 	}
 }
 
-/* A tap that has nothing in common with others counts as at work from its first packet to its last. */
+/*
+ * A tap that has nothing in common with others says nothing of when it was needed: it counts as at work all the
+ * time; but where the user says how many are needed, from its first packet to its last.
+ */
 static void
 add_events(const WpTaps *taps, guint tap, gint64 first_ns, gint64 last_ns, GArray *events)
 {
@@ -116,6 +127,8 @@ add_events(const WpTaps *taps, guint tap, gint64 first_ns, gint64 last_ns, GArra
 	g_autoptr(GHashTable) shared = list_shared(taps, tap);
 	gboolean has_shared = g_hash_table_size(shared) > 0;
 
+	if (!has_shared && !taps->options->min_taps)
+		return;
 	count_all_missed(taps, tap, shared, gaps);
 	for (guint i = 0; i < gaps->len; i++) {
 		const Gap *gap = &g_array_index(gaps, Gap, i);
@@ -173,12 +186,15 @@ wp_taps_find_cover(WpTaps *taps)
 
 	for (guint i = 0; i < taps->n_taps; i++) {
 		const WpTapInput *tap = &taps->taps[i];
+		if (!tap->n_packets)
+			continue;
 		/* The ends of what is left out stay in, but not the first packet and the last of all. */
 		first_ns = MIN(first_ns, wp_taps_correct(taps, i, tap->first_ns) - 1);
 		last_ns = MAX(last_ns, wp_taps_correct(taps, i, tap->last_ns) + 1);
 	}
 	for (guint i = 0; i < taps->n_taps; i++)
-		add_events(taps, i, first_ns, last_ns, events);
+		if (taps->taps[i].n_packets)
+			add_events(taps, i, first_ns, last_ns, events);
 	g_array_sort(events, compare_events);
 	find_excluded(taps, events, MIN(needed, taps->n_taps), first_ns, last_ns);
 }

@@ -12,6 +12,10 @@
 
 #define MS 1e6
 
+/* Files that follow on each other overlap by no more than this, and this part of the shorter. */
+#define OVERLAP_MAX_NS G_GINT64_CONSTANT(1000000000)
+#define OVERLAP_SHARE  100
+
 /* --- names --- */
 
 /* (transfer full) "web" of "/tmp/web.pcap0.gz". */
@@ -65,12 +69,25 @@ are_numbered(const char *a, const char *b)
 
 /* --- inputs to taps --- */
 
+/*
+ * TRUE where INPUT begins well before the end of TAP. A few packets are written out of order where a file is
+ * rotated.
+ */
+static gboolean
+overlaps_tap(const WpTapInput *tap, const WpTapInput *input)
+{
+	if (!tap->n_packets || !input->n_packets || input->first_ns >= tap->last_ns)
+		return FALSE;
+	gint64 length_ns = MIN(input->last_ns - input->first_ns, tap->last_ns - tap->first_ns);
+	return tap->last_ns - input->first_ns > MIN(length_ns / OVERLAP_SHARE, OVERLAP_MAX_NS);
+}
+
 /* How well INPUT continues TAP: -1 not at all. */
 static gssize
 match_tap(const WpTaps *taps, guint tap, const WpTapInput *input)
 {
 	const WpTapInput *last = &taps->taps[tap];
-	gboolean overlaps = last->n_packets && input->n_packets && input->first_ns < last->last_ns;
+	gboolean overlaps = overlaps_tap(last, input);
 
 	if (input->label || last->label)
 		return input->label && last->label && strcmp(input->label, last->label) == 0

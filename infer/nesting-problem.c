@@ -61,17 +61,27 @@ number_kinds(const WpSpan *spans, const guint32 *list, guint32 n, gboolean calle
 	return wp_map_count(numbers);
 }
 
+static gint
+compare_served(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const WpSpan *spans = data;
+	guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
+	gint64 x = wp_span_served_ns(&spans[i]), y = wp_span_served_ns(&spans[j]);
+	if (x != y)
+		return x < y ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
 /* They stand by the time of their callers, from which they have not all the same way. */
 static void
 sort_by_served(const WpSpan *spans, guint32 *list, guint32 n)
 {
-	for (guint32 i = 1; i < n; i++) {
-		guint32 moved = list[i], at = i;
-		gint64 served_ns = wp_span_served_ns(&spans[moved]);
-		for (; at > 0 && wp_span_served_ns(&spans[list[at - 1]]) > served_ns; at--)
-			list[at] = list[at - 1];
-		list[at] = moved;
-	}
+	gboolean is_sorted = TRUE;
+	for (guint32 i = 1; i < n && is_sorted; i++)
+		is_sorted = wp_span_served_ns(&spans[list[i - 1]]) <=
+			    wp_span_served_ns(&spans[list[i]]);
+	if (!is_sorted)
+		g_qsort_with_data(list, (gint)n, sizeof *list, compare_served, (gpointer)spans);
 }
 
 /*
