@@ -9,6 +9,9 @@
 /* Candidates kept a bundle: the last to begin. Bounds work at absurd loads. */
 #define MAX_CANDIDATES 512
 
+/* Parents that a bundle is counted with: likewise. */
+#define MAX_ACTIVE 4096
+
 /* Parents that have ended are dropped when there are so many, and as many as others. */
 #define MIN_ENDED 16
 
@@ -123,7 +126,8 @@ meet_parents(PairSweep *self, guint32 number, gint64 shift_ns)
 	gint64 end_ns = bundle->end_ns + shift_ns;
 
 	go_to(&self->sweep, begin_ns);
-	for (guint32 i = 0; i < self->sweep.n_active; i++) {
+	guint32 n = self->sweep.n_active, first = n > MAX_ACTIVE ? n - MAX_ACTIVE : 0;
+	for (guint32 i = first; i < n; i++) {
 		const Active *parent = &self->sweep.active[i];
 		WpNestMode mode =
 			mode_of(parent->end_ns, begin_ns, end_ns, problem->options->skew_ns);

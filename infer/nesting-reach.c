@@ -6,18 +6,20 @@
 #include "infer/nesting.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define BINS_AN_OCTAVE 4
 #define N_BINS         160  /* 40 octaves over the grain of 20 us: months */
 #define ENOUGH         2000 /* children of a type */
 #define MAX_BACK       256  /* messages before a child */
-#define MEAN_BACK      128 /* messages in the reach, on average: with more nothing could be told apart */
-#define CLEAR          3.5  /* standard deviations, as many bins are looked at */
-#define CLEAR_LEFT     2.0  /* ... of what is left over, which is asked once */
-#define FEW            8.0  /* gaps that stand out in a bin, at least */
-#define WHOLE          0.99 /* of what stands out lies in the reach */
-#define MORE           0.05 /* of what is within: worth the longer reach */
-#define SLACK          1.5  /* the last of it is rarer than what stands out */
+#define REACH_BACK                                                                                 \
+	128 /* messages in the reach, of half of them: with more nothing could be told apart */
+#define CLEAR      3.5  /* standard deviations, as many bins are looked at */
+#define CLEAR_LEFT 2.0  /* ... of what is left over, which is asked once */
+#define FEW        8.0  /* gaps that stand out in a bin, at least */
+#define WHOLE      0.99 /* of what stands out lies in the reach */
+#define MORE       0.05 /* of what is within: worth the longer reach */
+#define SLACK      1.5  /* the last of it is rarer than what stands out */
 
 /* Of the time of the trace: far enough for all that hangs together, near enough for the same load. */
 static const double shifts[] = { 1.0 / 7, -1.0 / 7, 1.0 / 11, -1.0 / 11 };
@@ -195,7 +197,7 @@ learn_type(Reach *reach, guint32 type, guint32 n_of_type, double *out_spontaneou
 
 	for (gint i = 0; i < N_BINS; i++)
 		reach->real[i] = reach->null[i] = 0;
-	for (guint32 c = 0; c < problem->n_children; c++) {
+	for (guint32 c = 0; c < problem->n_children && !wp_nest_is_stopped(problem); c++) {
 		const WpNestChild *child = &problem->children[c];
 		if (child->type != type || met++ % stride != 0)
 			continue;
@@ -212,6 +214,28 @@ learn_type(Reach *reach, guint32 type, guint32 n_of_type, double *out_spontaneou
 	stretch(reach, &range, n);
 	*out_spontaneous = count_spontaneous(reach, &range, n) * stride;
 	return end_of_bin(reach, range.end - 1);
+}
+
+static int
+compare_times(const void *a, const void *b)
+{
+	gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* The reach in which there are not too many messages, where they come in bursts too: the median of theirs. */
+static double
+longest_reach(const Reach *reach)
+{
+	g_autofree gint64 *backs = g_new(gint64, ENOUGH);
+	guint32 stride = MAX(reach->n / ENOUGH, 1), n = 0;
+
+	for (guint32 i = REACH_BACK; i < reach->n && n < ENOUGH; i += stride)
+		backs[n++] = reach->times[i] - reach->times[i - REACH_BACK];
+	if (n == 0)
+		return reach->length_ns;
+	qsort(backs, n, sizeof *backs, compare_times);
+	return MAX((double)backs[n / 2], reach->problem->grain_ns);
 }
 
 gint64
@@ -235,6 +259,5 @@ wp_nest_learn_reach(WpNestProblem *problem)
 	for (guint32 t = 0; t < problem->n_types; t++)
 		longest_ns =
 			MAX(longest_ns, learn_type(&reach, t, n_of[t], &problem->spontaneous[t]));
-	double gap_ns = (double)(times[reach.n - 1] - times[0]) / reach.n;
-	return (gint64)MIN(SLACK * longest_ns, MAX(MEAN_BACK * gap_ns, problem->grain_ns));
+	return (gint64)MIN(SLACK * longest_ns, longest_reach(&reach));
 }

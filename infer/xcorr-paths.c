@@ -109,7 +109,9 @@ add_roots(Follower *follower)
 				  own > ROOT_SHARE_ALL * (double)messages->n_messages &&
 				  model->first_pair[i] < model->first_pair[i + 1];
 		follower->roots[i] = WP_NO_VERTEX;
-		if (edge->n && (model->is_root[edge->sender] || is_own)) {
+		/* Half of the room is for what follows from them. */
+		if (edge->n && follower->vertices->len < WP_XCORR_MAX_VERTICES / 2 &&
+		    (model->is_root[edge->sender] || is_own)) {
 			Vertex root = { .parent = WP_NO_VERTEX,
 					.root = follower->vertices->len,
 					.edge = i,
