@@ -508,7 +508,8 @@ begins(WpBytes in, WpDirection direction)
 		const Method *method = find_method(class_id, wp_bytes_be16(&body));
 		return method && is_sent_by(method, direction) ? WP_DECODE_OK : WP_DECODE_BAD;
 	case FRAME_HEARTBEAT:
-		if (frame.channel != 0 || frame.size != 0)
+		/* One comparison: of two the compiler makes one over the padding between. */
+		if ((frame.channel | frame.size) != 0)
 			return WP_DECODE_BAD;
 		return is_all ? WP_DECODE_OK : WP_DECODE_MORE;
 	default:
