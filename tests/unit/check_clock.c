@@ -105,6 +105,32 @@ START_TEST(fits)
 }
 END_TEST
 
+/* So short, or so noisy, that a drift is not told from none: then it is none, and how sure that is says so. */
+START_TEST(drift_unknown)
+{
+	static const Case rows[] = {
+		{ 40, 0.05, 3000000, 50, 0, 0, 50000, 50000, 50000, 0, 0 },
+		{ 400, 0.2, -45000000, -50, 0, 0, 50000, 50000, 300000, 0, 0 },
+		{ 30, 1, 7000000, 0, 0, 0, 20000, 60000, 2000000, 0, 0 },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const Case *c = &rows[i];
+		g_autofree WpClockPair *pairs = make_pairs(c);
+		WpClock clock = { 0 };
+		ck_assert(wp_clock_fit(pairs, c->n, &clock));
+		const WpClockSegment *segment = &clock.segments[0];
+		ck_assert_uint_eq(clock.n, 1);
+		ck_assert_msg(segment->drift == 0, "row %zu: drift %g", i, segment->drift);
+		ck_assert_msg(segment->drift_error > fabs(c->ppm) / 1e6, "row %zu: error %g", i,
+			      segment->drift_error);
+		double off = (double)segment->offset_ns - (double)c->offset_ns;
+		ck_assert_msg(fabs(off) < segment->offset_error_ns, "row %zu: off by %g of %g", i,
+			      off, segment->offset_error_ns);
+		wp_clock_clear(&clock);
+	}
+}
+END_TEST
+
 START_TEST(too_few)
 {
 	WpClockPair pairs[2] = { { 1, 2, FALSE }, { 3, 4, TRUE } };
@@ -145,4 +171,4 @@ START_TEST(chains)
 }
 END_TEST
 
-WP_SUITE("clock", fits, too_few, chains)
+WP_SUITE("clock", fits, drift_unknown, too_few, chains)

@@ -260,21 +260,24 @@ END_TEST
 
 /* --- which files are one tap --- */
 
-/* A conversation from T0 + FROM_MS on, of N requests, 10 ms each. */
+/* A conversation from T0 + FROM_MS on, of N requests, 10 ms each; without CLIENT no packet at all. */
 static WpTempFile *
 make_part(const char *name, guint from_ms, guint n, const char *client)
 {
 	g_autoptr(WpPcapBuild) build = wp_pcap_build_new(NULL);
 	WpBuildFlow flow;
 	gint64 now = T0 + from_ms * MS;
-	wp_build_flow_init(&flow, build, client, "10.0.0.2:80");
-	wp_build_flow_open(&flow, now);
-	for (guint i = 0; i < n; i++) {
+	if (client) {
+		wp_build_flow_init(&flow, build, client, "10.0.0.2:80");
+		wp_build_flow_open(&flow, now);
+	}
+	for (guint i = 0; i < n && client; i++) {
 		g_autofree char *get =
 			g_strdup_printf("GET /%u/%u HTTP/1.1\r\nHost: a\r\n\r\n", from_ms, i);
+		g_autofree char *reply = g_strdup_printf(
+			"HTTP/1.1 200 OK\r\nDate: %u\r\nContent-Length: 0\r\n\r\n", from_ms);
 		wp_build_flow_send(&flow, WP_BUILD_CLIENT, now += 5 * MS, get, -1);
-		wp_build_flow_send(&flow, WP_BUILD_SERVER, now += 5 * MS,
-				   "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", -1);
+		wp_build_flow_send(&flow, WP_BUILD_SERVER, now += 5 * MS, reply, -1);
 	}
 	const GByteArray *bytes = wp_pcap_build_bytes(build);
 	g_autofree char *directory = g_dir_make_tmp("wp-XXXXXX", NULL);
@@ -312,6 +315,9 @@ START_TEST(groups)
 		{ { { "late.pcap", 10 }, { "early.pcap", 0 } }, "01", "late" },
 		{ { { "monday.pcap", 0 }, { "tuesday.pcap", 1000 } }, "00", "monday" },
 		{ { { "x.pcapng", 1000 }, { "x.cap", 0 } }, "00", "x" },
+		/* The last packet of the one is later than the first of the next; then many are. */
+		{ { { "web.pcap0", 0 }, { "web.pcap1", 498 } }, "00", "web" },
+		{ { { "web.pcap0", 0 }, { "web.pcap1", 450 } }, "01", "web" },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(remove_part);
@@ -414,6 +420,53 @@ START_TEST(coverage)
 }
 END_TEST
 
+/* Each file is a conversation of its own, or the same as another; all its calls are there, once. */
+START_TEST(nothing_left_out)
+{
+	static const struct {
+		struct {
+			const char *name, *client;
+			guint from_ms, n;
+		} files[3];
+		guint n_taps, n_calls;
+	} cases[] = {
+		{ { { "a.pcap0", "10.0.0.1:40000", 0, 50 },
+		    { "a.pcap1", "10.0.0.1:40001", 498, 50 } },
+		  1,
+		  100 },
+		{ { { "a.pcap", "10.0.0.1:40000", 0, 50 },
+		    { "copy.pcap", "10.0.0.1:40000", 0, 50 } },
+		  2,
+		  50 },
+		{ { { "eth0.pcap", "10.0.0.1:40000", 0, 50 },
+		    { "lo.pcap", "127.0.0.1:40000", 300, 70 } },
+		  2,
+		  120 },
+		{ { { "a.pcap", "10.0.0.1:40000", 0, 50 },
+		    { "b.pcap", "10.0.0.1:40001", 10, 50 },
+		    { "quiet.pcap", NULL, 0, 0 } },
+		  3,
+		  100 },
+		{ { { "quiet.pcap", NULL, 0, 0 }, { "still.pcap", NULL, 0, 0 } }, 1, 0 },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(remove_part);
+		for (guint k = 0; k < 3 && cases[i].files[k].name; k++)
+			g_ptr_array_add(files,
+					make_part(cases[i].files[k].name, cases[i].files[k].from_ms,
+						  cases[i].files[k].n, cases[i].files[k].client));
+		g_autoptr(WpTaps) taps = survey(files, NULL, 0, NULL);
+		ck_assert_ptr_nonnull(taps);
+		ck_assert_msg(wp_taps_count(taps) == cases[i].n_taps, "case %zu: %u taps", i,
+			      wp_taps_count(taps));
+		g_autoptr(WpTrace) trace = read_files(files, taps);
+		ck_assert_msg(wp_trace_n_records(trace) == 2 * cases[i].n_calls,
+			      "case %zu: %zu records", i, wp_trace_n_records(trace));
+		ck_assert_uint_eq(counted(trace, WP_COUNT_PACKETS_UNCOVERED), 0);
+	}
+}
+END_TEST
+
 /* --- NAT --- */
 
 /* One conversation as seen before and behind a router that gives both ends other addresses. */
@@ -465,4 +518,4 @@ START_TEST(nat)
 }
 END_TEST
 
-WP_SUITE("taps", same_calls, real_taps, groups, given_clocks, coverage, nat)
+WP_SUITE("taps", same_calls, real_taps, groups, given_clocks, coverage, nothing_left_out, nat)
