@@ -176,20 +176,26 @@ read_questions(WpBytes *bytes, WpDnsMessage *dns)
 	return TRUE;
 }
 
+static void
+read_header(WpBytes *bytes, WpDnsMessage *out)
+{
+	out->id = wp_bytes_be16(bytes);
+	guint16 flags = wp_bytes_be16(bytes);
+	out->is_answer = (flags & FLAG_ANSWER) != 0;
+	out->opcode = flags >> 11 & 15;
+	out->rcode = flags & 15;
+	out->n_questions = wp_bytes_be16(bytes);
+	out->n_answers = wp_bytes_be16(bytes);
+	out->n_others = (guint16)(wp_bytes_be16(bytes) + wp_bytes_be16(bytes));
+}
+
 gboolean
 wp_dns_parse(WpBytes bytes, WpDnsMessage *out_message)
 {
 	WpDnsMessage dns = { 0 };
 	if (bytes.length < WP_DNS_HEADER_BYTES || !wp_dns_header_is_sound(bytes))
 		return FALSE;
-	dns.id = wp_bytes_be16(&bytes);
-	guint16 flags = wp_bytes_be16(&bytes);
-	dns.is_answer = (flags & FLAG_ANSWER) != 0;
-	dns.opcode = flags >> 11 & 15;
-	dns.rcode = flags & 15;
-	dns.n_questions = wp_bytes_be16(&bytes);
-	dns.n_answers = wp_bytes_be16(&bytes);
-	dns.n_others = (guint16)(wp_bytes_be16(&bytes) + wp_bytes_be16(&bytes));
+	read_header(&bytes, &dns);
 	if (!read_questions(&bytes, &dns) || is_netbios(&dns))
 		return FALSE;
 	dns.bytes = bytes;
@@ -234,14 +240,7 @@ wp_dns_parse_cut(WpBytes bytes, WpDnsMessage *out_message)
 	WpDnsMessage dns = { .is_unread = TRUE };
 	if (bytes.length <= WP_DNS_HEADER_BYTES || !wp_dns_header_is_sound(bytes))
 		return FALSE;
-	dns.id = wp_bytes_be16(&bytes);
-	guint16 flags = wp_bytes_be16(&bytes);
-	dns.is_answer = (flags & FLAG_ANSWER) != 0;
-	dns.opcode = flags >> 11 & 15;
-	dns.rcode = flags & 15;
-	dns.n_questions = wp_bytes_be16(&bytes);
-	dns.n_answers = wp_bytes_be16(&bytes);
-	dns.n_others = (guint16)(wp_bytes_be16(&bytes) + wp_bytes_be16(&bytes));
+	read_header(&bytes, &dns);
 	gboolean is_usual = dns.n_questions == 1 && (dns.is_answer || dns.n_answers == 0);
 	if (!is_usual || !is_cut_question(bytes))
 		return FALSE;
