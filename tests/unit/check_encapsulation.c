@@ -285,95 +285,91 @@ START_TEST(teredo)
 END_TEST
 
 /* What is no tunnel stays what it is; what is impossible, unknown or too deep is counted as that. */
+static const struct {
+	const char *what;
+	guint32 link;
+	const char *hex;
+	WpCounter counter; /* 0: it is a datagram of its own */
+} other_rows[] = {
+	{ "VXLAN without its bit", 0, IN4("11") UDP("12b5") "00000000 00000700 ", 0 },
+	{ "VXLAN, reserved bits", 0, IN4("11") UDP("12b5") "08000001 00000700 ", 0 },
+	{ "a name server's answer", 0, IN4("11") UDP("12b5") "08008180 00010001 ", 0 },
+	{ "GENEVE, version 1", 0, IN4("11") UDP("17c1") "40006558 00000700 ", 0 },
+	{ "GENEVE, control", 0, IN4("11") UDP("17c1") "00806558 00000700 ", 0 },
+	{ "GENEVE, unknown type", 0, IN4("11") UDP("17c1") "00001234 00000700 ", 0 },
+	{ "VXLAN-GPE, unknown type", 0, IN4("11") UDP("12b6") "0c000009 00000700 ", 0 },
+	{ "no label", 0, IN4("11") UDP("19eb") "00000000 00000000 ", 0 },
+	{ "from a tunnel's port", 0, IN4("11") "12b5 0050 0000 0000 08000000 00000700 ", 0 },
+	{ "GTP-U, not a user's", 0, IN4("11") UDP("0868") "30fe 0008 00000700 ", 0 },
+	{ "GTP-U, longer than it is", 0, IN4("11") UDP("0868") "30ff 0100 00000700 ", 0 },
+	{ "GTP-U, nothing that is IP", 0, IN4("11") UDP("0868") "30ff 0008 00000700 ff", 0 },
+	{ "GTP-U, an extension of no words", 0,
+	  IN4("11") UDP("0868") "34ff 0010 00000700 00000085 00000000", 0 },
+	{ "GTP-U, extensions without end", 0,
+	  IN4("11") UDP("0868") "34ff 0010 00000700 00000085 01010185 01010185 01010185 "
+				"01010185 01010185 01010185 01010185 01010185 01010185 "
+				"01010185 01010185 01010185 01010185 01010185 01010185 "
+				"01010185 01010185",
+	  0 },
+	{ "L2TP, control", 0, IN4("11") UDP("06a5") "c802 0008 00010002 ", 0 },
+	{ "L2TP, version 3", 0, IN4("11") UDP("06a5") "0003 0000 00010002 ", 0 },
+	{ "Teredo, IPv4", 0, IN4("11") UDP("0dd8"), 0 },
+	{ "TZSP, of the air", 0, IN4("11") UDP("9090") "01000012 01 " INNER "0800", 0 },
+	{ "TZSP, fields without end", 0,
+	  IN4("11") UDP("9090") "01000001 0000000000000000 0000000000000000 00000000", 0 },
+	{ "ARP in VXLAN", 0, IN4("11") UDP("12b5") "08000000 00000700 " INNER "0806",
+	  WP_COUNT_PACKETS_NOT_IP },
+	{ "GRE, version 2", 0, IN4("2f") "0002 0800", WP_COUNT_PACKETS_NOT_IP },
+	{ "GRE, keepalive", 0, IN4("2f") "0000 0000", WP_COUNT_PACKETS_NOT_IP },
+	{ "ERSPAN II, version 3", 0,
+	  IN4("2f") "1000 88be 00000001 3001 0001 00000001 " INNER "0800",
+	  WP_COUNT_PACKETS_NOT_IP },
+	{ "MPLS, channel", 0, MACS "8847 00010140 10000021", WP_COUNT_PACKETS_NOT_IP },
+	{ "PPP, link control", 9, "ff03 c021", WP_COUNT_PACKETS_NOT_IP },
+	{ "PPPoE, not data", 0, MACS "8864 11a70001 0030 0021", WP_COUNT_PACKETS_NOT_IP },
+	{ "802.11, encrypted", 105, "0841 0000 " MACS "020000000003 1000 aaaa03 000000 0800",
+	  WP_COUNT_PACKETS_NOT_IP },
+	{ "802.11, beacon", 105, "8000 0000 " MACS "020000000003 1000", WP_COUNT_PACKETS_NOT_IP },
+	{ "802.11, aggregate", 105, "8802 0000 " MACS "020000000003 1000 8000 aaaa03 000000 0800",
+	  WP_COUNT_PACKETS_NOT_IP },
+	{ "PPI in PPI", 192, "0000 0800 c0000000 0000 0800 01000000 " MACS "0800",
+	  WP_COUNT_PACKETS_UNKNOWN_LINK },
+	{ "PKTAP, endless", 258, "ffffffff 01000000 01000000 ", WP_COUNT_PACKETS_MALFORMED },
+	{ "Radiotap, short", 127, "0000 0400 00000000", WP_COUNT_PACKETS_MALFORMED },
+	{ "ESP", 0, IN4("32") "00000001 00000002", WP_COUNT_PACKETS_OTHER_IP },
+	{ "GRE, routes without end", 0,
+	  IN4("2f") "4000 0800 ffff0000 08000000 08000000 08000000 08000000 08000000 "
+		    "08000000 08000000 08000000 08000000 08000000 08000000 08000000 "
+		    "08000000 08000000 08000000 08000000 08000000",
+	  WP_COUNT_PACKETS_MALFORMED },
+	{ "NSH without words", 0, MACS "894f 0fc0 01 03 00000101 " INNER "0800",
+	  WP_COUNT_PACKETS_MALFORMED },
+	{ "labels without end", 0,
+	  MACS "8847 00010040 00010040 00010040 00010040 00010040 00010040 00010040 "
+	       "00010040 00010040",
+	  WP_COUNT_PACKETS_MALFORMED },
+	{ "frames in frames", 0,
+	  MACS "88e7 00000001 " INNER "88e7 00000001 " INNER "88e7 00000001 " INNER
+	       "88e7 00000001 " INNER "88e7 00000001 " INNER "0800",
+	  WP_COUNT_PACKETS_MALFORMED },
+	{ "too deep", 0, IN4("04") IP4("04") IP4("04") IP4("04") IP4("04") IP4("04"),
+	  WP_COUNT_PACKETS_TOO_DEEP },
+};
+
 START_TEST(other_heads)
 {
-	static const struct {
-		const char *what;
-		guint32 link;
-		const char *hex;
-		WpCounter counter; /* 0: it is a datagram of its own */
-	} rows[] = {
-		{ "VXLAN without its bit", 0, IN4("11") UDP("12b5") "00000000 00000700 ", 0 },
-		{ "VXLAN, reserved bits", 0, IN4("11") UDP("12b5") "08000001 00000700 ", 0 },
-		{ "a name server's answer", 0, IN4("11") UDP("12b5") "08008180 00010001 ", 0 },
-		{ "GENEVE, version 1", 0, IN4("11") UDP("17c1") "40006558 00000700 ", 0 },
-		{ "GENEVE, control", 0, IN4("11") UDP("17c1") "00806558 00000700 ", 0 },
-		{ "GENEVE, unknown type", 0, IN4("11") UDP("17c1") "00001234 00000700 ", 0 },
-		{ "VXLAN-GPE, unknown type", 0, IN4("11") UDP("12b6") "0c000009 00000700 ", 0 },
-		{ "no label", 0, IN4("11") UDP("19eb") "00000000 00000000 ", 0 },
-		{ "from a tunnel's port", 0, IN4("11") "12b5 0050 0000 0000 08000000 00000700 ",
-		  0 },
-		{ "GTP-U, not a user's", 0, IN4("11") UDP("0868") "30fe 0008 00000700 ", 0 },
-		{ "GTP-U, longer than it is", 0, IN4("11") UDP("0868") "30ff 0100 00000700 ", 0 },
-		{ "GTP-U, nothing that is IP", 0, IN4("11") UDP("0868") "30ff 0008 00000700 ff",
-		  0 },
-		{ "GTP-U, an extension of no words", 0,
-		  IN4("11") UDP("0868") "34ff 0010 00000700 00000085 00000000", 0 },
-		{ "GTP-U, extensions without end", 0,
-		  IN4("11") UDP("0868") "34ff 0010 00000700 00000085 01010185 01010185 01010185 "
-					"01010185 01010185 01010185 01010185 01010185 01010185 "
-					"01010185 01010185 01010185 01010185 01010185 01010185 "
-					"01010185 01010185",
-		  0 },
-		{ "L2TP, control", 0, IN4("11") UDP("06a5") "c802 0008 00010002 ", 0 },
-		{ "L2TP, version 3", 0, IN4("11") UDP("06a5") "0003 0000 00010002 ", 0 },
-		{ "Teredo, IPv4", 0, IN4("11") UDP("0dd8"), 0 },
-		{ "TZSP, of the air", 0, IN4("11") UDP("9090") "01000012 01 " INNER "0800", 0 },
-		{ "TZSP, fields without end", 0,
-		  IN4("11") UDP("9090") "01000001 0000000000000000 0000000000000000 00000000", 0 },
-		{ "ARP in VXLAN", 0, IN4("11") UDP("12b5") "08000000 00000700 " INNER "0806",
-		  WP_COUNT_PACKETS_NOT_IP },
-		{ "GRE, version 2", 0, IN4("2f") "0002 0800", WP_COUNT_PACKETS_NOT_IP },
-		{ "GRE, keepalive", 0, IN4("2f") "0000 0000", WP_COUNT_PACKETS_NOT_IP },
-		{ "ERSPAN II, version 3", 0,
-		  IN4("2f") "1000 88be 00000001 3001 0001 00000001 " INNER "0800",
-		  WP_COUNT_PACKETS_NOT_IP },
-		{ "MPLS, channel", 0, MACS "8847 00010140 10000021", WP_COUNT_PACKETS_NOT_IP },
-		{ "PPP, link control", 9, "ff03 c021", WP_COUNT_PACKETS_NOT_IP },
-		{ "PPPoE, not data", 0, MACS "8864 11a70001 0030 0021", WP_COUNT_PACKETS_NOT_IP },
-		{ "802.11, encrypted", 105,
-		  "0841 0000 " MACS "020000000003 1000 aaaa03 000000 0800",
-		  WP_COUNT_PACKETS_NOT_IP },
-		{ "802.11, beacon", 105, "8000 0000 " MACS "020000000003 1000",
-		  WP_COUNT_PACKETS_NOT_IP },
-		{ "802.11, aggregate", 105,
-		  "8802 0000 " MACS "020000000003 1000 8000 aaaa03 000000 0800",
-		  WP_COUNT_PACKETS_NOT_IP },
-		{ "PPI in PPI", 192, "0000 0800 c0000000 0000 0800 01000000 " MACS "0800",
-		  WP_COUNT_PACKETS_UNKNOWN_LINK },
-		{ "PKTAP, endless", 258, "ffffffff 01000000 01000000 ",
-		  WP_COUNT_PACKETS_MALFORMED },
-		{ "Radiotap, short", 127, "0000 0400 00000000", WP_COUNT_PACKETS_MALFORMED },
-		{ "ESP", 0, IN4("32") "00000001 00000002", WP_COUNT_PACKETS_OTHER_IP },
-		{ "GRE, routes without end", 0,
-		  IN4("2f") "4000 0800 ffff0000 08000000 08000000 08000000 08000000 08000000 "
-			    "08000000 08000000 08000000 08000000 08000000 08000000 08000000 "
-			    "08000000 08000000 08000000 08000000 08000000",
-		  WP_COUNT_PACKETS_MALFORMED },
-		{ "NSH without words", 0, MACS "894f 0fc0 01 03 00000101 " INNER "0800",
-		  WP_COUNT_PACKETS_MALFORMED },
-		{ "labels without end", 0,
-		  MACS "8847 00010040 00010040 00010040 00010040 00010040 00010040 00010040 "
-		       "00010040 00010040",
-		  WP_COUNT_PACKETS_MALFORMED },
-		{ "frames in frames", 0,
-		  MACS "88e7 00000001 " INNER "88e7 00000001 " INNER "88e7 00000001 " INNER
-		       "88e7 00000001 " INNER "88e7 00000001 " INNER "0800",
-		  WP_COUNT_PACKETS_MALFORMED },
-		{ "too deep", 0, IN4("04") IP4("04") IP4("04") IP4("04") IP4("04") IP4("04"),
-		  WP_COUNT_PACKETS_TOO_DEEP },
-	};
 	g_autoptr(GByteArray) ip = wp_build_ip_packet(&tcp4);
-	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autoptr(WpPcapBuild) build = build_with(rows[i].link, rows[i].hex, ip);
+	for (gsize i = 0; i < G_N_ELEMENTS(other_rows); i++) {
+		g_autoptr(WpPcapBuild) build =
+			build_with(other_rows[i].link, other_rows[i].hex, ip);
 		g_auto(WpPacketRun) result = wp_packet_run(build);
 		ck_assert_msg(g_str_has_prefix(result.text->str, "192.168.0.1:") ==
-				      (rows[i].counter == 0),
-			      "%s: %s", rows[i].what, result.text->str);
-		ck_assert_msg(!strstr(result.text->str, "10.0.0.1"), "%s", rows[i].what);
-		if (rows[i].counter)
-			ck_assert_msg(wp_counters_get(result.counters, rows[i].counter) == 1, "%s",
-				      rows[i].what);
+				      (other_rows[i].counter == 0),
+			      "%s: %s", other_rows[i].what, result.text->str);
+		ck_assert_msg(!strstr(result.text->str, "10.0.0.1"), "%s", other_rows[i].what);
+		if (other_rows[i].counter)
+			ck_assert_msg(wp_counters_get(result.counters, other_rows[i].counter) == 1,
+				      "%s", other_rows[i].what);
 	}
 }
 END_TEST

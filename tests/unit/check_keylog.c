@@ -91,18 +91,4 @@ START_TEST(files)
 }
 END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("keylog");
-	TCase *tcase = tcase_create("keylog");
-	tcase_add_loop_test(tcase, lines, 0, G_N_ELEMENTS(rows));
-	tcase_add_test(tcase, finding);
-	tcase_add_test(tcase, files);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+WP_SUITE_OF_ROWS("keylog", { lines, G_N_ELEMENTS(rows) }, { finding, 0 }, { files, 0 })

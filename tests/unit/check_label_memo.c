@@ -1,11 +1,11 @@
 /* Labels asked for again are those of the first time, whatever was asked for in between. */
 #include "capture/label-memo.h"
 
-#include <check.h>
 #include <string.h>
 
 #include "capture/label.h"
 #include "capture/sql.h"
+#include "tests/support/suite.h"
 
 #define N_TEXTS 3000 /* more than there are places */
 
@@ -98,17 +98,4 @@ START_TEST(places_are_lost)
 }
 END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("label-memo");
-	TCase *cases = tcase_create("labels");
-	tcase_add_loop_test(cases, asked_again, 0, G_N_ELEMENTS(texts));
-	tcase_add_test(cases, places_are_lost);
-	suite_add_tcase(suite, cases);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
-}
+WP_SUITE_OF_ROWS("label-memo", { asked_again, G_N_ELEMENTS(texts) }, { places_are_lost, 0 })

@@ -230,20 +230,5 @@ START_TEST(errors)
 }
 END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("mail");
-	TCase *tcase = tcase_create("mail");
-	tcase_add_loop_test(tcase, mails, 0, G_N_ELEMENTS(rows));
-	tcase_add_test(tcase, long_lines);
-	tcase_add_test(tcase, long_head);
-	tcase_add_test(tcase, folders);
-	tcase_add_test(tcase, errors);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+WP_SUITE_OF_ROWS("mail", { mails, G_N_ELEMENTS(rows) }, { long_lines, 0 }, { long_head, 0 },
+		 { folders, 0 }, { errors, 0 })

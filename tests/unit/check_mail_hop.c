@@ -101,17 +101,4 @@ START_TEST(long_names)
 }
 END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("mail-hop");
-	TCase *tcase = tcase_create("mail-hop");
-	tcase_add_loop_test(tcase, fields, 0, G_N_ELEMENTS(rows));
-	tcase_add_test(tcase, long_names);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+WP_SUITE_OF_ROWS("mail-hop", { fields, G_N_ELEMENTS(rows) }, { long_names, 0 })

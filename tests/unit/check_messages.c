@@ -162,19 +162,4 @@ START_TEST(ends)
 }
 END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("messages");
-	TCase *tcase = tcase_create("messages");
-	tcase_set_timeout(tcase, 300);
-	tcase_add_loop_test(tcase, right_parents, 0, G_N_ELEMENTS(rows));
-	tcase_add_test(tcase, applies);
-	tcase_add_test(tcase, ends);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+WP_SUITE_OF_ROWS("messages", { right_parents, G_N_ELEMENTS(rows) }, { applies, 0 }, { ends, 0 })

@@ -123,93 +123,94 @@ from_hex(const char *hex)
 /*
  * pcapng blocks by hand: what came of each file, as "time captured/length link".
  */
+static const struct {
+	const char *hex;
+	const char *expected;
+	guint64 drops;
+} block_rows[] = {
+	/* nothing at all */
+	{ SHB, "end", 0 },
+	/* EPB: interface 0, time 0x1_00000002 us, 3 of 9 bytes */
+	{ SHB IDB "06000000 24000000 00000000 01000000 02000000 03000000 09000000 "
+		  "aabbcc00 24000000",
+	  "4294967298000 3/9 1; end", 0 },
+	/* SPB: has no time; the captured length is what the block holds */
+	{ SHB IDB "03000000 14000000 09000000 aabbccdd 14000000", "0 4/9 1; end", 0 },
+	/* SPB after an EPB: the time of that */
+	{ SHB IDB "06000000 20000000 00000000 00000000 05000000 00000000 00000000 20000000 "
+		  "03000000 14000000 03000000 aabbcc00 14000000",
+	  "5000 0/0 1; 5000 3/3 1; end", 0 },
+	/* SPB, snap length 2 */
+	{ SHB "01000000 14000000 0100 0000 02000000 14000000 "
+	      "03000000 14000000 09000000 aabb0000 14000000",
+	  "0 2/9 1; end", 0 },
+	/* the old packet block: interface 0, 5 drops before it */
+	{ SHB IDB "02000000 24000000 0000 0500 00000000 02000000 01000000 01000000 "
+		  "aa000000 24000000",
+	  "2000 1/1 1; end", 5 },
+	/* two interfaces: milliseconds raw IP from 1970 plus 10 s, and 2^-1 s Ethernet */
+	{ SHB "01000000 2c000000 6500 0000 00000000 0900 0100 03000000 0e00 0800 "
+	      "0a00000000000000 00000000 2c000000 " /* if_tsresol 3, if_tsoffset 10 */
+	      "01000000 1c000000 0100 0000 00000000 0900 0100 81000000 1c000000 "
+	      "06000000 20000000 01000000 00000000 03000000 00000000 00000000 20000000 "
+	      "06000000 20000000 00000000 00000000 03000000 00000000 00000000 20000000",
+	  "1500000000 0/0 1; 10003000000 0/0 101; end", 0 },
+	/* if_tsresol 10^-127: everything is at 0 */
+	{ SHB "01000000 1c000000 0100 0000 00000000 0900 0100 7f000000 1c000000 "
+	      "06000000 20000000 00000000 ffffffff ffffffff 00000000 00000000 20000000",
+	  "0 0/0 1; end", 0 },
+	/* if_tsresol 10^0 and the largest time: not later than 32 bits of seconds go */
+	{ SHB "01000000 1c000000 0100 0000 00000000 0900 0100 00000000 1c000000 "
+	      "06000000 20000000 00000000 ffffffff ffffffff 00000000 00000000 20000000",
+	  "4294967295999999999 0/0 1; end", 0 },
+	/* if_tsoffset -2^62: not earlier than 1960 */
+	{ SHB "01000000 20000000 0100 0000 00000000 0e00 0800 00000000000000c0 20000000 "
+	      "06000000 20000000 00000000 00000000 00000000 00000000 00000000 20000000",
+	  "-300000000000000000 0/0 1; end", 0 },
+	/* ISB: 3 drops by the interface, 4 by the system; then 9 and 4 in all */
+	{ SHB IDB "05000000 34000000 00000000 0000000000000000 0500 0800 0300000000000000 "
+		  "0700 0800 0400000000000000 00000000 34000000 "
+		  "05000000 34000000 00000000 0000000000000000 0500 0800 0900000000000000 "
+		  "0700 0800 0400000000000000 00000000 34000000",
+	  "end", 13 },
+	/* EPB with epb_dropcount 2 */
+	{ SHB IDB "06000000 30000000 00000000 00000000 00000000 00000000 00000000 "
+		  "0400 0800 0200000000000000 00000000 30000000",
+	  "0 0/0 1; end", 2 },
+	/* an unknown block, custom options cut short in an IDB, a second section, big-endian */
+	{ SHB "01000000 18000000 0100 0000 00000000 0900 ffff 18000000 "
+	      "ad0b0000 10000000 12345678 10000000 "
+	      "0a0d0d0a 0000001c 1a2b3c4d 0001 0000 ffffffffffffffff 0000001c "
+	      "00000001 00000014 0065 0000 00000000 00000014 "
+	      "00000006 00000020 00000000 00000000 00000001 00000000 00000000 00000020",
+	  "1000 0/0 101; end", 0 },
+	/* a length that is no multiple of four */
+	{ SHB IDB "06000000 21000000 00000000 00000000 00000000 01000000 01000000 "
+		  "aa000000 21000000",
+	  "0 1/1 1; end", 0 },
+	/* damaged: interface 1 is not described */
+	{ SHB IDB "06000000 20000000 01000000 00000000 00000000 00000000 00000000 20000000",
+	  "error 1", 0 },
+	/* damaged: no interface for an SPB */
+	{ SHB "03000000 10000000 00000000 10000000", "error 1", 0 },
+	/* damaged: 9 bytes in a block of 1 */
+	{ SHB IDB "06000000 24000000 00000000 00000000 00000000 09000000 09000000 "
+		  "aa000000 24000000",
+	  "error 1", 0 },
+	/* damaged: the two lengths differ */
+	{ SHB IDB "06000000 20000000 00000000 00000000 00000000 00000000 00000000 24000000",
+	  "error 1", 0 },
+	/* damaged: block length 8; 4 GiB of packet; 4 GiB of what we do not know */
+	{ SHB IDB "06000000 08000000 00000000", "error 1", 0 },
+	{ SHB IDB "06000000 f0ffffff 00000000", "error 1", 0 },
+	{ SHB IDB "ad0b0000 f0ffffff 00000000", "cut", 0 },
+	{ SHB IDB "ad0b0000 ffffffff 00000000", "error 1", 0 },
+};
+
 START_TEST(blocks)
 {
-	static const struct {
-		const char *hex;
-		const char *expected;
-		guint64 drops;
-	} rows[] = {
-		/* nothing at all */
-		{ SHB, "end", 0 },
-		/* EPB: interface 0, time 0x1_00000002 us, 3 of 9 bytes */
-		{ SHB IDB "06000000 24000000 00000000 01000000 02000000 03000000 09000000 "
-			  "aabbcc00 24000000",
-		  "4294967298000 3/9 1; end", 0 },
-		/* SPB: has no time; the captured length is what the block holds */
-		{ SHB IDB "03000000 14000000 09000000 aabbccdd 14000000", "0 4/9 1; end", 0 },
-		/* SPB after an EPB: the time of that */
-		{ SHB IDB "06000000 20000000 00000000 00000000 05000000 00000000 00000000 20000000 "
-			  "03000000 14000000 03000000 aabbcc00 14000000",
-		  "5000 0/0 1; 5000 3/3 1; end", 0 },
-		/* SPB, snap length 2 */
-		{ SHB "01000000 14000000 0100 0000 02000000 14000000 "
-		      "03000000 14000000 09000000 aabb0000 14000000",
-		  "0 2/9 1; end", 0 },
-		/* the old packet block: interface 0, 5 drops before it */
-		{ SHB IDB "02000000 24000000 0000 0500 00000000 02000000 01000000 01000000 "
-			  "aa000000 24000000",
-		  "2000 1/1 1; end", 5 },
-		/* two interfaces: milliseconds raw IP from 1970 plus 10 s, and 2^-1 s Ethernet */
-		{ SHB "01000000 2c000000 6500 0000 00000000 0900 0100 03000000 0e00 0800 "
-		      "0a00000000000000 00000000 2c000000 " /* if_tsresol 3, if_tsoffset 10 */
-		      "01000000 1c000000 0100 0000 00000000 0900 0100 81000000 1c000000 "
-		      "06000000 20000000 01000000 00000000 03000000 00000000 00000000 20000000 "
-		      "06000000 20000000 00000000 00000000 03000000 00000000 00000000 20000000",
-		  "1500000000 0/0 1; 10003000000 0/0 101; end", 0 },
-		/* if_tsresol 10^-127: everything is at 0 */
-		{ SHB "01000000 1c000000 0100 0000 00000000 0900 0100 7f000000 1c000000 "
-		      "06000000 20000000 00000000 ffffffff ffffffff 00000000 00000000 20000000",
-		  "0 0/0 1; end", 0 },
-		/* if_tsresol 10^0 and the largest time: not later than 32 bits of seconds go */
-		{ SHB "01000000 1c000000 0100 0000 00000000 0900 0100 00000000 1c000000 "
-		      "06000000 20000000 00000000 ffffffff ffffffff 00000000 00000000 20000000",
-		  "4294967295999999999 0/0 1; end", 0 },
-		/* if_tsoffset -2^62: not earlier than 1960 */
-		{ SHB "01000000 20000000 0100 0000 00000000 0e00 0800 00000000000000c0 20000000 "
-		      "06000000 20000000 00000000 00000000 00000000 00000000 00000000 20000000",
-		  "-300000000000000000 0/0 1; end", 0 },
-		/* ISB: 3 drops by the interface, 4 by the system; then 9 and 4 in all */
-		{ SHB IDB "05000000 34000000 00000000 0000000000000000 0500 0800 0300000000000000 "
-			  "0700 0800 0400000000000000 00000000 34000000 "
-			  "05000000 34000000 00000000 0000000000000000 0500 0800 0900000000000000 "
-			  "0700 0800 0400000000000000 00000000 34000000",
-		  "end", 13 },
-		/* EPB with epb_dropcount 2 */
-		{ SHB IDB "06000000 30000000 00000000 00000000 00000000 00000000 00000000 "
-			  "0400 0800 0200000000000000 00000000 30000000",
-		  "0 0/0 1; end", 2 },
-		/* an unknown block, custom options cut short in an IDB, a second section, big-endian */
-		{ SHB "01000000 18000000 0100 0000 00000000 0900 ffff 18000000 "
-		      "ad0b0000 10000000 12345678 10000000 "
-		      "0a0d0d0a 0000001c 1a2b3c4d 0001 0000 ffffffffffffffff 0000001c "
-		      "00000001 00000014 0065 0000 00000000 00000014 "
-		      "00000006 00000020 00000000 00000000 00000001 00000000 00000000 00000020",
-		  "1000 0/0 101; end", 0 },
-		/* a length that is no multiple of four */
-		{ SHB IDB "06000000 21000000 00000000 00000000 00000000 01000000 01000000 "
-			  "aa000000 21000000",
-		  "0 1/1 1; end", 0 },
-		/* damaged: interface 1 is not described */
-		{ SHB IDB "06000000 20000000 01000000 00000000 00000000 00000000 00000000 20000000",
-		  "error 1", 0 },
-		/* damaged: no interface for an SPB */
-		{ SHB "03000000 10000000 00000000 10000000", "error 1", 0 },
-		/* damaged: 9 bytes in a block of 1 */
-		{ SHB IDB "06000000 24000000 00000000 00000000 00000000 09000000 09000000 "
-			  "aa000000 24000000",
-		  "error 1", 0 },
-		/* damaged: the two lengths differ */
-		{ SHB IDB "06000000 20000000 00000000 00000000 00000000 00000000 00000000 24000000",
-		  "error 1", 0 },
-		/* damaged: block length 8; 4 GiB of packet; 4 GiB of what we do not know */
-		{ SHB IDB "06000000 08000000 00000000", "error 1", 0 },
-		{ SHB IDB "06000000 f0ffffff 00000000", "error 1", 0 },
-		{ SHB IDB "ad0b0000 f0ffffff 00000000", "cut", 0 },
-		{ SHB IDB "ad0b0000 ffffffff 00000000", "error 1", 0 },
-	};
-	for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
-		g_autoptr(GByteArray) bytes = from_hex(rows[r].hex);
+	for (gsize r = 0; r < G_N_ELEMENTS(block_rows); r++) {
+		g_autoptr(GByteArray) bytes = from_hex(block_rows[r].hex);
 		g_autotemp *path = wp_temp_file_new("", bytes->data, bytes->len);
 		g_autoptr(GString) got = g_string_new(NULL);
 		g_autoptr(GError) error = NULL;
@@ -230,8 +231,8 @@ START_TEST(blocks)
 		} else {
 			g_string_append(got, result == WP_SOURCE_END ? "end" : "cut");
 		}
-		ck_assert_str_eq(got->str, rows[r].expected);
-		ck_assert_uint_eq(wp_source_kernel_drops(source), rows[r].drops);
+		ck_assert_str_eq(got->str, block_rows[r].expected);
+		ck_assert_uint_eq(wp_source_kernel_drops(source), block_rows[r].drops);
 	}
 }
 END_TEST

@@ -196,21 +196,6 @@ START_TEST(no_keys)
 }
 END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("tls-crypto");
-	TCase *tcase = tcase_create("tls-crypto");
-	tcase_set_timeout(tcase, 120);
-	tcase_add_loop_test(tcase, derivation_1_2, 0, G_N_ELEMENTS(prf));
-	tcase_add_loop_test(tcase, derivation_1_3, 0, G_N_ELEMENTS(traffic));
-	tcase_add_test(tcase, published_record);
-	tcase_add_loop_test(tcase, records, 0, G_N_ELEMENTS(ciphers));
-	tcase_add_test(tcase, no_keys);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+WP_SUITE_OF_ROWS("tls-crypto", { derivation_1_2, G_N_ELEMENTS(prf) },
+		 { derivation_1_3, G_N_ELEMENTS(traffic) }, { published_record, 0 },
+		 { records, G_N_ELEMENTS(ciphers) }, { no_keys, 0 })
