@@ -22,4 +22,7 @@ void wp_pattern_judge(WpPattern *pattern, WpNodes *nodes);
 void wp_pattern_node_clear(WpPatternNode *node);
 void wp_pattern_clear(WpPattern *pattern);
 
+/* Gives back their instances. */
+void wp_exemplars_clear(WpExemplar *exemplars, guint n);
+
 #endif

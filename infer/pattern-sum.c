@@ -1,6 +1,7 @@
 /* Sums of patterns, by client and tree. The order of adding is that of the parts, so sums repeat. */
 #include "infer/pattern-sum.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "infer/map.h"
@@ -94,6 +95,17 @@ merge_node(WpPatternNode *to, const WpPatternNode *from)
 		wp_delay_merge(to->call_delay, from->call_delay);
 }
 
+/* How far an exemplar of PATTERN is from what place I among them asks for. */
+static double
+gap_of(const WpPattern *pattern, guint i, const WpExemplar *one)
+{
+	if (i == WP_PATTERN_TYPICAL)
+		return one->instance ? wp_pattern_distance_ns(pattern, one->instance) : 0;
+	double quantile = pattern->exemplars[i].quantile;
+	return ABS((double)(one->latency_ns -
+			    wp_delay_quantile_ns(pattern->nodes[0].latency, quantile)));
+}
+
 /* Of the exemplars of both, the nearest to each quantile of TO, whose times are merged; else the later. */
 static void
 merge_exemplars(WpPattern *to, const WpPattern *from)
@@ -101,28 +113,42 @@ merge_exemplars(WpPattern *to, const WpPattern *from)
 	WpExemplar best[WP_PATTERN_N_EXEMPLARS];
 
 	for (guint i = 0; i < WP_PATTERN_N_EXEMPLARS; i++) {
-		double quantile = to->exemplars[i].quantile;
-		gint64 wanted = wp_delay_quantile_ns(to->nodes[0].latency, quantile);
-		gint64 nearest = G_MAXINT64;
+		double nearest = HUGE_VAL;
 		for (guint k = 0; k < 2 * WP_PATTERN_N_EXEMPLARS; k++) {
 			const WpExemplar *one =
 				k < WP_PATTERN_N_EXEMPLARS
 					? &to->exemplars[k]
 					: &from->exemplars[k - WP_PATTERN_N_EXEMPLARS];
-			gint64 gap = ABS(one->latency_ns - wanted);
+			double gap = gap_of(to, i, one);
 			if (gap > nearest)
 				continue;
 			nearest = gap;
 			best[i] = *one;
-			best[i].quantile = quantile;
 		}
+		best[i].quantile = to->exemplars[i].quantile;
 	}
+	for (guint i = 0; i < WP_PATTERN_N_EXEMPLARS; i++)
+		if (best[i].instance)
+			wp_instance_ref(best[i].instance);
+	wp_exemplars_clear(to->exemplars, to->n_exemplars);
 	memcpy(to->exemplars, best, sizeof best);
+}
+
+/* TO, which has the same tree or none, keeps what FROM does. */
+static void
+merge_kept(WpPattern *to, WpPattern *from)
+{
+	if (!from->kept)
+		return;
+	if (!to->kept)
+		to->kept = g_ptr_array_new_with_free_func((GDestroyNotify)wp_instance_unref);
+	for (guint i = 0; i < from->kept->len; i++)
+		g_ptr_array_add(to->kept, wp_instance_ref(from->kept->pdata[i]));
 }
 
 /* Adds FROM to TO, which has the same tree; or, where TO has none, its root alone. */
 static void
-merge_pattern(WpPattern *to, const WpPattern *from)
+merge_pattern(WpPattern *to, WpPattern *from)
 {
 	to->path_odds = join_means(to->path_odds, to->n_judged, from->path_odds, from->n_judged);
 	to->links_odds = join_means(to->links_odds, to->n_linked, from->links_odds, from->n_linked);
@@ -133,6 +159,7 @@ merge_pattern(WpPattern *to, const WpPattern *from)
 	for (guint32 i = 0; i < to->n_nodes; i++)
 		merge_node(&to->nodes[i], &from->nodes[i]);
 	merge_exemplars(to, from);
+	merge_kept(to, from);
 }
 
 /* PATTERN (transfer full) becomes one of those of SUM, or part of one. */
@@ -166,6 +193,9 @@ cut_tree(WpPattern *pattern)
 	}
 	pattern->nodes = g_renew(WpPatternNode, pattern->nodes, 1);
 	pattern->n_nodes = 1;
+	wp_exemplars_clear(pattern->exemplars, pattern->n_exemplars);
+	for (guint i = 0; pattern->kept && i < pattern->kept->len; i++)
+		wp_instance_replace(pattern->kept->pdata[i], NULL);
 	pattern->n_rest = MAX(pattern->n_rest, 1);
 }
 
@@ -282,7 +312,7 @@ add_totals(WpPatternSum *sum, const WpPatternSet *set)
 }
 
 void
-wp_pattern_sum_add(WpPatternSum *sum, WpPatternSet *set)
+wp_pattern_sum_add(WpPatternSum *sum, WpPatternSet *set, const WpKeep *keep)
 {
 	for (guint32 i = 0; i < set->n_operations; i++) {
 		const WpOperation *operation = &set->operations[i];
@@ -292,6 +322,8 @@ wp_pattern_sum_add(WpPatternSum *sum, WpPatternSet *set)
 	for (guint32 i = 0; i < set->n_patterns; i++)
 		take_pattern(sum, &set->patterns[i]);
 	set->n_patterns = 0;
+	for (guint i = 0; keep && i < sum->patterns->len; i++)
+		wp_pattern_prune_kept(&g_array_index(sum->patterns, WpPattern, i), keep);
 	add_totals(sum, set);
 	if (sum->n_nodes > WP_PATTERN_SUM_MAX_NODES)
 		take_again(sum, TRUE);
@@ -380,6 +412,34 @@ set_parents(WpPattern *pattern)
 	}
 }
 
+/* Calls FUNC for each instance that PATTERN has, once. */
+static void
+foreach_instance(WpPattern *pattern, void (*func)(WpInstance *, gconstpointer), gconstpointer data)
+{
+	for (guint i = 0; i < pattern->n_exemplars; i++) {
+		WpInstance *instance = pattern->exemplars[i].instance;
+		for (guint k = 0; k < i; k++)
+			if (pattern->exemplars[k].instance == instance)
+				instance = NULL;
+		if (instance)
+			func(instance, data);
+	}
+	for (guint i = 0; pattern->kept && i < pattern->kept->len; i++)
+		func(pattern->kept->pdata[i], data);
+}
+
+static void
+move_instance(WpInstance *instance, gconstpointer data)
+{
+	wp_instance_move(instance, data);
+}
+
+static void
+replace_instance(WpInstance *instance, gconstpointer data)
+{
+	wp_instance_replace(instance, data);
+}
+
 /*
  * After nodes or labels have become others, siblings that overlap stand in the order of their new names. Which of
  * them overlapped which is no longer known, so all that follow each other and overlap a sibling are sorted.
@@ -389,9 +449,15 @@ sort_pattern(WpPattern *pattern, const WpPatternRanks *ranks)
 {
 	g_autoptr(GArray) parts = g_array_new(FALSE, FALSE, sizeof(Part));
 
+	for (guint32 i = 0; i < pattern->n_nodes; i++)
+		pattern->nodes[i].was = i;
 	for (guint32 i = pattern->n_nodes; i-- > 0;)
 		sort_children(pattern, i, ranks, parts);
 	set_parents(pattern);
+	g_autofree guint32 *now = g_new(guint32, (gsize)pattern->n_nodes + 1);
+	for (guint32 i = 0; i < pattern->n_nodes; i++)
+		now[pattern->nodes[i].was] = i;
+	foreach_instance(pattern, replace_instance, now);
 }
 
 /* FALSE: it is as it was. */
@@ -399,6 +465,8 @@ static gboolean
 move_pattern(WpPattern *pattern, const WpResolved *resolved)
 {
 	gboolean has_changed = FALSE;
+
+	foreach_instance(pattern, move_instance, resolved);
 
 	pattern->client = wp_resolved_caller_now(resolved, pattern->client);
 	for (guint32 k = 0; k < pattern->n_nodes; k++) {

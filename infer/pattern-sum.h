@@ -23,8 +23,8 @@ typedef struct WpPatternSum WpPatternSum;
 WpPatternSum *wp_pattern_sum_new(void);
 void wp_pattern_sum_free(WpPatternSum *sum);
 
-/* Adds SET, whose patterns it takes out of it. */
-void wp_pattern_sum_add(WpPatternSum *sum, WpPatternSet *set);
+/* Adds SET, whose patterns it takes out of it. KEEP: what SET was made with. */
+void wp_pattern_sum_add(WpPatternSum *sum, WpPatternSet *set, const WpKeep *keep);
 
 /* To be called after wp_resolved_next() returned TRUE: what was added has the nodes and labels that are meant now. */
 void wp_pattern_sum_move(WpPatternSum *sum, const WpResolved *resolved);

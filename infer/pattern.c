@@ -33,6 +33,10 @@ static const char *const health_checks[] = {
  */
 #define CERTAIN_ENOUGH 0.5
 
+/* The typical instance is looked for among the middle tenth by latency, but not among more than so many. */
+#define TYPICAL_PART 20
+#define MAX_TYPICAL  64
+
 /* What a pattern needs only while it is made. */
 typedef struct {
 	WpPattern pattern;
@@ -56,6 +60,8 @@ typedef struct {
 	WpPatternRanks ranks;
 	GArray *drafts;    /* Draft */
 	GArray *instances; /* Instance, by root */
+	WpKeep *keep;      /* or NULL */
+	guint8 *is_kept;   /* by span: a root whose request is kept; NULL = the slowest are */
 } Builder;
 
 guint32 *
@@ -432,23 +438,126 @@ compare_instances(const void *a, const void *b)
 	return left->span < right->span ? -1 : left->span > right->span;
 }
 
+/* (transfer full) The whole of an instance of PATTERN, which was made from the path of EXAMPLE. */
+static WpInstance *
+instance_of(const Builder *builder, const WpPattern *pattern, guint32 example, guint32 root)
+{
+	WpInstanceSource source = { builder->resolved, builder->paths, builder->links,
+				    builder->holes };
+	g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(WpPathStep));
+	wp_paths_walk(builder->paths, root, steps);
+	if (steps->len == pattern->n_nodes)
+		return wp_instance_new(&source, steps, NULL);
+	g_autoptr(GArray) whole = g_array_new(FALSE, FALSE, sizeof(WpPathStep));
+	g_autofree guint32 *places = g_new(guint32, (gsize)steps->len + 1);
+	wp_paths_walk(builder->paths, example, whole);
+	wp_holes_match(wp_resolved_spans(builder->resolved), steps, whole, places);
+	return wp_instance_new(&source, steps, places);
+}
+
+double
+wp_pattern_distance_ns(const WpPattern *pattern, const WpInstance *instance)
+{
+	double sum = 0;
+
+	for (guint32 i = 0; i < instance->n_calls; i++) {
+		const WpInstanceCall *call = &instance->calls[i];
+		if (call->place < pattern->n_nodes)
+			sum += fabs((double)call->self_ns -
+				    (double)wp_delay_quantile_ns(
+					    pattern->nodes[call->place].self_time, 0.5));
+	}
+	/* One that lacks a call is not typical. */
+	return sum + (instance->n_calls < pattern->n_nodes ? pattern->total_ns : 0);
+}
+
+/* The number of the most typical of the instances, fastest first. */
+static guint64
+find_typical(const Builder *builder, const WpPattern *pattern, guint32 example,
+	     const Instance *instances)
+{
+	guint64 middle = (pattern->count - 1) / 2;
+	guint64 reach = MIN(pattern->count / TYPICAL_PART, MAX_TYPICAL / 2);
+	guint64 best = middle;
+	double nearest = HUGE_VAL;
+
+	for (guint64 i = middle - MIN(reach, middle); reach && i <= middle + reach; i++) {
+		g_autoptr(WpInstance) instance =
+			instance_of(builder, pattern, example, instances[i].span);
+		double distance = wp_pattern_distance_ns(pattern, instance);
+		if (distance < nearest) {
+			nearest = distance;
+			best = i;
+		}
+	}
+	return best;
+}
+
 /* Sets the exemplars of a pattern from its instances, fastest first. */
 static void
-set_exemplars(const Builder *builder, WpPattern *pattern, const Instance *instances)
+set_exemplars(const Builder *builder, WpPattern *pattern, guint32 example,
+	      const Instance *instances)
 {
-	static const double quantiles[WP_PATTERN_N_EXEMPLARS] = { 0.5, 0.95, 0.99, 1 };
+	static const double quantiles[WP_PATTERN_N_EXEMPLARS] = { 0.5, 0.5, 0.95, 0.99, 1 };
 
 	pattern->n_exemplars = WP_PATTERN_N_EXEMPLARS;
-	pattern->exemplars = g_new(WpExemplar, WP_PATTERN_N_EXEMPLARS);
+	pattern->exemplars = g_new0(WpExemplar, WP_PATTERN_N_EXEMPLARS);
 	for (guint i = 0; i < WP_PATTERN_N_EXEMPLARS; i++) {
+		WpExemplar *exemplar = &pattern->exemplars[i];
 		guint64 rank = (guint64)ceil(quantiles[i] * (double)pattern->count);
-		const Instance *instance = &instances[MAX(rank, 1) - 1];
-		const WpSpan *span = &builder->spans[instance->span];
+		guint64 at = i == WP_PATTERN_TYPICAL
+				     ? find_typical(builder, pattern, example, instances)
+				     : MAX(rank, 1) - 1;
+		const WpSpan *span = &builder->spans[instances[at].span];
 		const WpRecord *call = &builder->records[span->call_record];
-		pattern->exemplars[i] =
-			(WpExemplar){ quantiles[i], span->call_ns, instance->latency_ns,
-				      call->id,     call->packet,  call->tap };
+		*exemplar = (WpExemplar){ .quantile = quantiles[i],
+					  .begin_ns = span->call_ns,
+					  .latency_ns = instances[at].latency_ns,
+					  .id = call->id,
+					  .packet = call->packet,
+					  .tap = call->tap };
+		for (guint k = 0; k < i && !exemplar->instance; k++)
+			if (pattern->exemplars[k].begin_ns == exemplar->begin_ns &&
+			    pattern->exemplars[k].id == exemplar->id)
+				exemplar->instance =
+					wp_instance_ref(pattern->exemplars[k].instance);
+		if (!exemplar->instance)
+			exemplar->instance =
+				instance_of(builder, pattern, example, instances[at].span);
 	}
+}
+
+/* Keeps of INSTANCES, fastest first, what was asked for. */
+static void
+keep_instances(const Builder *builder, WpPattern *pattern, guint32 example,
+	       const Instance *instances)
+{
+	if (!builder->keep)
+		return;
+	for (guint64 i = pattern->count; i-- > 0;) {
+		gboolean is_wanted =
+			builder->is_kept
+				? builder->is_kept[instances[i].span]
+				: !pattern->is_background &&
+					  wp_keep_offer(builder->keep, instances[i].latency_ns);
+		if (!is_wanted && !builder->is_kept)
+			break; /* the others are faster */
+		if (!is_wanted)
+			continue;
+		if (!pattern->kept)
+			pattern->kept =
+				g_ptr_array_new_with_free_func((GDestroyNotify)wp_instance_unref);
+		g_ptr_array_add(pattern->kept,
+				instance_of(builder, pattern, example, instances[i].span));
+	}
+}
+
+void
+wp_pattern_prune_kept(WpPattern *pattern, const WpKeep *keep)
+{
+	for (guint i = pattern->kept ? pattern->kept->len : 0; i-- > 0;)
+		if (!wp_keep_still(keep, wp_instance_latency_ns(pattern->kept->pdata[i])))
+			g_ptr_array_remove_index(pattern->kept, i);
 }
 
 /* Finishes the drafts and puts them into SET in canonical order. */
@@ -474,8 +583,11 @@ finish_patterns(Builder *builder, WpPatternSet *set)
 	for (guint32 i = 0; i < n; i++) {
 		WpPattern *pattern = &set->patterns[i];
 		*pattern = g_array_index(builder->drafts, Draft, order[i]).pattern;
-		set_exemplars(builder, pattern,
-			      &g_array_index(builder->instances, Instance, first[order[i]]));
+		const Instance *instances =
+			&g_array_index(builder->instances, Instance, first[order[i]]);
+		guint32 example = g_array_index(builder->drafts, Draft, order[i]).example;
+		set_exemplars(builder, pattern, example, instances);
+		keep_instances(builder, pattern, example, instances);
 		if (!pattern->is_background)
 			set->total_ns += pattern->total_ns;
 	}
@@ -521,7 +633,7 @@ count_candidates(WpPatternSet *set, const WpLinks *links)
 }
 
 WpPatternSet *
-wp_patterns_new(const WpResolved *resolved, const WpLinks *links)
+wp_patterns_new(const WpResolved *resolved, const WpLinks *links, WpKeep *keep)
 {
 	const WpSpans *spans = wp_resolved_spans(resolved);
 	WpPatternSet *set = g_new0(WpPatternSet, 1);
@@ -539,6 +651,8 @@ wp_patterns_new(const WpResolved *resolved, const WpLinks *links)
 	g_autoptr(WpMissing) missing = wp_missing_new(resolved);
 	builder.holes = wp_holes_find(spans, builder.paths, missing);
 	set->lost_share = missing->all.share;
+	builder.keep = keep;
+	builder.is_kept = keep ? wp_keep_roots(keep, resolved, links, builder.paths) : NULL;
 	gather_paths(&builder, set);
 	finish_patterns(&builder, set);
 	wp_operations_gather(set, builder.ranks.nodes, builder.ranks.labels);
@@ -550,6 +664,7 @@ wp_patterns_new(const WpResolved *resolved, const WpLinks *links)
 
 	wp_paths_free(builder.paths);
 	g_free(builder.holes);
+	g_free(builder.is_kept);
 	g_array_unref(builder.drafts);
 	g_array_unref(builder.instances);
 	g_free(builder.ranks.nodes);
@@ -568,12 +683,21 @@ wp_pattern_node_clear(WpPatternNode *node)
 }
 
 void
+wp_exemplars_clear(WpExemplar *exemplars, guint n)
+{
+	for (guint i = 0; i < n; i++)
+		g_clear_pointer(&exemplars[i].instance, wp_instance_unref);
+}
+
+void
 wp_pattern_clear(WpPattern *pattern)
 {
 	for (guint32 i = 0; i < pattern->n_nodes; i++)
 		wp_pattern_node_clear(&pattern->nodes[i]);
 	g_free(pattern->nodes);
+	wp_exemplars_clear(pattern->exemplars, pattern->n_exemplars);
 	g_free(pattern->exemplars);
+	g_clear_pointer(&pattern->kept, g_ptr_array_unref);
 }
 
 void

@@ -18,6 +18,7 @@
 #include <glib.h>
 
 #include "infer/delay.h"
+#include "infer/instance.h"
 #include "infer/links.h"
 #include "infer/resolve.h"
 
@@ -39,6 +40,7 @@ typedef struct {
 	guint32 protocol;   /* string, 0 = none */
 	guint32 parent;     /* index in the pattern; G_MAXUINT32 for the root */
 	guint32 depth;      /* root 0 */
+	guint32 was;        /* only while patterns are sorted again: its index before */
 	guint64 n_lost;     /* instances that lack it, as the loss of packets explains (holes.h) */
 	guint64 n_messages; /* instances that are one-way; the others are calls */
 	guint64 n_parallel; /* instances that overlap a sibling in time */
@@ -65,9 +67,12 @@ typedef struct {
 	guint64 id;     /* of the root call, as in its record */
 	guint64 packet; /* likewise; 0 = unknown */
 	guint8 tap;
+	WpInstance *instance; /* the whole of it; NULL of a pattern without a tree */
 } WpExemplar;
 
-#define WP_PATTERN_N_EXEMPLARS 4
+/* The first is typical: of those near the median, the one whose self times are nearest to their medians. */
+#define WP_PATTERN_N_EXEMPLARS 5
+#define WP_PATTERN_TYPICAL     0
 
 typedef struct {
 	guint32 client; /* node that sends the root call */
@@ -93,7 +98,8 @@ typedef struct {
 	guint64 n_rest_calls;
 	guint64 n_rest_messages;
 	guint32 n_exemplars;    /* WP_PATTERN_N_EXEMPLARS; the same one may stand for several */
-	WpExemplar *exemplars;  /* p50, p95, p99, slowest */
+	WpExemplar *exemplars;  /* typical, p50, p95, p99, slowest */
+	GPtrArray *kept;        /* of WpInstance: what WpKeep asked for; NULL = none */
 	gboolean is_background; /* waits by design, health checks: shown apart, not ranked */
 	gboolean
 		is_uncertain; /* path_odds < 1/2: more often than not its requests take other paths */
@@ -171,8 +177,14 @@ typedef struct {
 	guint64 n_with_candidates; /* ... these */
 } WpPatternSet;
 
-/* (transfer full) RESOLVED must outlive the set (names). */
-WpPatternSet *wp_patterns_new(const WpResolved *resolved, const WpLinks *links);
+/* (transfer full) RESOLVED must outlive the set (names). KEEP: what to keep beside examples; or NULL. */
+WpPatternSet *wp_patterns_new(const WpResolved *resolved, const WpLinks *links, WpKeep *keep);
+
+/* Sum of how far each self time of INSTANCE is from the median at its place of PATTERN, in ns. */
+double wp_pattern_distance_ns(const WpPattern *pattern, const WpInstance *instance);
+
+/* Of PATTERN's kept, leaves those that KEEP still asks for. */
+void wp_pattern_prune_kept(WpPattern *pattern, const WpKeep *keep);
 void wp_patterns_free(WpPatternSet *patterns);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpPatternSet, wp_patterns_free)

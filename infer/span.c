@@ -244,3 +244,26 @@ wp_spans_free(WpSpans *spans)
 	g_free(spans->spans);
 	g_free(spans);
 }
+
+static int
+compare_u64(const void *a, const void *b)
+{
+	guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
+	return x < y ? -1 : x > y;
+}
+
+gboolean
+wp_spans_have_unique_ids(const WpSpans *spans)
+{
+	g_autofree guint64 *ids = g_new(guint64, MAX(spans->n, 1));
+	for (guint32 i = 0; i < spans->n; i++) {
+		ids[i] = spans->spans[i].id;
+		if (ids[i] == WP_NO_ID)
+			return FALSE;
+	}
+	qsort(ids, spans->n, sizeof *ids, compare_u64);
+	for (guint32 i = 1; i < spans->n; i++)
+		if (ids[i] == ids[i - 1])
+			return FALSE;
+	return TRUE;
+}

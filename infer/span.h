@@ -54,6 +54,9 @@ typedef struct {
 WpSpans *wp_spans_new(const WpTrace *trace);
 void wp_spans_free(WpSpans *spans);
 
+/* TRUE where every span has an id of its own. */
+gboolean wp_spans_have_unique_ids(const WpSpans *spans);
+
 /* TRUE where both ends were seen: what an engine for calls and returns can nest. */
 static inline gboolean
 wp_span_is_paired(const WpSpan *span)

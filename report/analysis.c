@@ -386,8 +386,8 @@ analyse(WpAnalysis *analysis, const WpAnalysisOptions *options, gboolean want_pa
 	if (!select_spans(analysis, options, NULL, error))
 		return FALSE;
 	if (want_patterns) {
-		analysis->patterns =
-			wp_patterns_new(analysis->resolved, wp_analysis_links(analysis));
+		analysis->patterns = wp_patterns_new(analysis->resolved,
+						     wp_analysis_links(analysis), options->keep);
 		count(analysis, analysis->patterns);
 	}
 	return TRUE;
@@ -462,9 +462,12 @@ finish_part(Run *run, GError **error)
 {
 	WpAnalysis *analysis = run->analysis;
 	if (run->want_patterns) {
+		WpKeep *keep = run->options->keep;
+		if (keep)
+			keep->numbers = analysis->answer->numbers;
 		g_autoptr(WpPatternSet) set =
-			wp_patterns_new(analysis->resolved, wp_analysis_links(analysis));
-		wp_pattern_sum_add(run->sum, set);
+			wp_patterns_new(analysis->resolved, wp_analysis_links(analysis), keep);
+		wp_pattern_sum_add(run->sum, set, keep);
 		count(analysis, set);
 	}
 	if (run->func && !run->func(analysis, run->data, error))

@@ -27,6 +27,7 @@ typedef struct {
 	const char *root;
 	const char *where;
 	gboolean takes_aggregates; /* an engine that links no calls will do */
+	WpKeep *keep;              /* requests that patterns keep whole, beside examples; or NULL */
 
 	/* Of each engine: its options struct, and its option table made from the engine's own. */
 	GPtrArray *engine_options;

@@ -72,30 +72,6 @@ struct WpCallRows {
 
 typedef WpCallRows Rows;
 
-static int
-compare_u64(const void *a, const void *b)
-{
-	guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
-	return x < y ? -1 : x > y;
-}
-
-/* TRUE where every call has an id of its own. */
-static gboolean
-has_unique_ids(const WpSpans *spans)
-{
-	g_autofree guint64 *ids = g_new(guint64, MAX(spans->n, 1));
-	for (guint32 i = 0; i < spans->n; i++) {
-		ids[i] = spans->spans[i].id;
-		if (ids[i] == WP_NO_ID)
-			return FALSE;
-	}
-	qsort(ids, spans->n, sizeof *ids, compare_u64);
-	for (guint32 i = 1; i < spans->n; i++)
-		if (ids[i] == ids[i - 1])
-			return FALSE;
-	return TRUE;
-}
-
 /* Numbers by value, before texts by their bytes. */
 static int
 compare_ids(const Rows *rows, guint64 a, guint64 b)
@@ -203,7 +179,7 @@ begin_part(Rows *rows, const WpAnalysis *analysis)
 	rows->links = wp_analysis_links(analysis);
 	rows->n = rows->spans->n;
 	if (!rows->has_begun) {
-		rows->ids_unique = has_unique_ids(rows->spans);
+		rows->ids_unique = wp_spans_have_unique_ids(rows->spans);
 		rows->ascends = ids_ascend(rows->spans);
 		if (rows->format == WP_CALLS_CSV)
 			wp_out_text(rows->out, CSV_HEADER);

@@ -9,6 +9,7 @@
 #include "report/format.h"
 #include "infer/map.h"
 #include "report/view-links.h"
+#include "report/view-private.h"
 
 const char *const wp_view_level_names[WP_VIEW_N_LEVELS] = { "fact", "note", "loss" };
 
@@ -59,9 +60,8 @@ times_of(const WpDelay *delay)
 
 /* Patterns. */
 
-/* How many nodes from FROM[i] on are the same call, without children, again and again. */
-static guint32
-run_length(const WpPattern *from, guint32 i)
+guint32
+wp_view_run_length(const WpPattern *from, guint32 i)
 {
 	const WpPatternNode *first = &from->nodes[i];
 	guint32 n = 0;
@@ -145,22 +145,50 @@ mark_nodes(WpViewPattern *pattern)
 		hottest->is_hottest = TRUE;
 }
 
+static WpViewExample
+example_of(const Maker *maker, gint64 begin_ns, gint64 latency_ns, guint64 id)
+{
+	char buffer[WP_ID_TEXT_MAX];
+	WpViewExample example = {
+		.name = "", .quantile = -1, .begin_ns = begin_ns, .latency_ns = (double)latency_ns
+	};
+	g_strlcpy(example.id, wp_record_id_text(maker->nodes, id, buffer), sizeof example.id);
+	return example;
+}
+
 static void
 fill_examples(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 {
+	static const char *const names[WP_PATTERN_N_EXEMPLARS] = { "typical", "p50", "p95", "p99",
+								   "slowest" };
 	to->n_examples = from->n_exemplars;
 	to->examples = g_new0(WpViewExample, MAX(from->n_exemplars, 1));
 	for (guint32 i = 0; i < from->n_exemplars; i++) {
-		char buffer[WP_ID_TEXT_MAX];
 		const WpExemplar *exemplar = &from->exemplars[i];
 		WpViewExample *example = &to->examples[i];
+		*example =
+			example_of(maker, exemplar->begin_ns, exemplar->latency_ns, exemplar->id);
+		example->name = names[i];
 		example->quantile = exemplar->quantile;
-		example->begin_ns = exemplar->begin_ns;
-		example->latency_ns = (double)exemplar->latency_ns;
 		example->packet = exemplar->packet;
 		example->tap = exemplar->tap;
-		g_strlcpy(example->id, wp_record_id_text(maker->nodes, exemplar->id, buffer),
-			  sizeof example->id);
+		example->instance = exemplar->instance;
+	}
+}
+
+static void
+fill_kept(const Maker *maker, const WpPattern *from, WpViewPattern *to)
+{
+	to->n_kept = from->kept ? from->kept->len : 0;
+	to->kept = g_new0(WpViewExample, MAX(to->n_kept, 1));
+	for (guint32 i = 0; i < to->n_kept; i++) {
+		const WpInstance *instance = from->kept->pdata[i];
+		const WpInstanceCall *root = &instance->calls[0];
+		to->kept[i] = example_of(maker, root->begin_ns, wp_instance_latency_ns(instance),
+					 root->id);
+		to->kept[i].packet = root->packets[0];
+		to->kept[i].tap = root->taps[0];
+		to->kept[i].instance = instance;
 	}
 }
 
@@ -172,7 +200,7 @@ fill_nodes(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 	to->nodes = g_new0(WpViewNode, from->n_nodes);
 	for (guint32 i = 0, n; i < from->n_nodes; i += n) {
 		WpViewNode *node = &to->nodes[to->n_nodes];
-		n = run_length(from, i);
+		n = wp_view_run_length(from, i);
 		places[i] = to->n_nodes++;
 		fill_node(maker, from, &from->nodes[i], n, node);
 		node->parent = i ? places[from->nodes[i].parent] : WP_VIEW_NONE;
@@ -185,6 +213,7 @@ fill_nodes(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 static void
 fill_pattern(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 {
+	to->number = (guint32)(from - maker->set->patterns);
 	to->client = node_name(maker, from->client);
 	to->count = from->count;
 	to->errors = from->nodes[0].errors;
@@ -197,6 +226,7 @@ fill_pattern(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 	fill_nodes(maker, from, to);
 	mark_nodes(to);
 	fill_examples(maker, from, to);
+	fill_kept(maker, from, to);
 }
 
 static gboolean
@@ -226,6 +256,10 @@ fill_patterns(const Maker *maker)
 			fill_pattern(maker, from, pattern);
 			pattern->rank = view->n_patterns;
 		}
+	for (guint32 i = 0; i < set->n_patterns; i++)
+		if (is_folded(maker, &set->patterns[i]) && set->patterns[i].kept)
+			fill_pattern(maker, &set->patterns[i],
+				     &view->patterns[view->n_patterns + view->n_asides++]);
 }
 
 /* Operations. */
@@ -360,7 +394,7 @@ fill_operations(const Maker *maker)
 			}
 	g_free(folded.first);
 	g_free(folded.next);
-	for (guint32 i = 0; i < view->n_patterns; i++)
+	for (guint32 i = 0; i < view->n_patterns + view->n_asides; i++)
 		view->patterns[i].operation = places[view->patterns[i].operation];
 }
 
@@ -614,6 +648,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	WpView *view = g_new0(WpView, 1);
 	Maker maker = { analysis, analysis->patterns, wp_trace_nodes(analysis->trace), view,
 			options->unfolds };
+	view->analysis = analysis;
 	view->file = options->file;
 	view->root = options->root;
 	view->where = options->where;
@@ -637,9 +672,10 @@ wp_view_free(WpView *view)
 {
 	if (!view)
 		return;
-	for (guint32 i = 0; i < view->n_patterns; i++) {
+	for (guint32 i = 0; i < view->n_patterns + view->n_asides; i++) {
 		g_free(view->patterns[i].nodes);
 		g_free(view->patterns[i].examples);
+		g_free(view->patterns[i].kept);
 	}
 	for (guint32 i = 0; i < view->n_operations; i++) {
 		g_free(view->operations[i].shares);

@@ -56,16 +56,20 @@ typedef struct {
 
 /* An instance to look at. */
 typedef struct {
-	double quantile; /* of the latency; 1 = slowest */
+	const char
+		*name; /* "typical", "p50", "p95", "p99", "slowest"; "" = one that was asked for */
+	double quantile; /* of the latency; 1 = slowest; negative = not known */
 	gint64 begin_ns;
 	double latency_ns;
-	char id[64];    /* of the root call */
-	guint64 packet; /* 0 = unknown */
-	guint tap;      /* number of the input */
+	char id[64];                       /* of the root call */
+	guint64 packet;                    /* 0 = unknown */
+	guint tap;                         /* number of the input */
+	const struct WpInstance *instance; /* for view-request.h; or NULL */
 } WpViewExample;
 
 typedef struct {
-	guint32 rank; /* from 1; in the order of the set */
+	guint32 rank; /* from 1; in the order of the set. 0: is folded, and here for what it keeps */
+	guint32 number; /* in the set */
 	const char *client;
 	guint64 count;
 	guint64 errors; /* of the root call */
@@ -78,7 +82,9 @@ typedef struct {
 	guint32 n_nodes;
 	WpViewNode *nodes;
 	guint32 n_examples;
-	WpViewExample *examples;
+	WpViewExample *examples; /* typical, p50, p95, p99, slowest */
+	guint32 n_kept;
+	WpViewExample *kept; /* what was asked for beside these */
 } WpViewPattern;
 
 /* Time of one node under a root operation, or in all. */
@@ -294,10 +300,13 @@ typedef struct {
 	WpViewShare *totals; /* per node, most self time first */
 	guint32 n_patterns;
 	WpViewPattern *patterns; /* most time first; background last */
+	guint32 n_asides;        /* behind them: folded ones that keep something */
 
 	WpViewQuality quality;
 	guint n_shared;
 	WpViewShared *shared;
+
+	const struct WpAnalysis *analysis; /* what it is a view of, for view-request.h */
 } WpView;
 
 struct WpAnalysis;

@@ -82,6 +82,7 @@ static void
 write_example(WpJson *json, const WpViewExample *example)
 {
 	wp_json_open(json, NULL, '{');
+	wp_json_text(json, "name", example->name);
 	wp_json_number(json, "quantile", example->quantile, 4);
 	wp_json_text(json, "call_id", example->id);
 	wp_json_epoch(json, "begin_ns", example->begin_ns);

@@ -67,7 +67,7 @@ doubtful_links(const WpTree *tree, float probability)
 static guint64
 count_odd(const WpTree *tree, const WpLinks *links)
 {
-	g_autoptr(WpPatternSet) set = wp_patterns_new(tree->resolved, links);
+	g_autoptr(WpPatternSet) set = wp_patterns_new(tree->resolved, links, NULL);
 	guint64 n = 0;
 	for (guint32 i = 0; i < set->n_patterns; i++)
 		if (set->patterns[i].count < MANY)

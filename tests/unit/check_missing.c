@@ -174,7 +174,7 @@ START_TEST(holes)
 		g_autoptr(WpTrace) trace = lose(whole, rows[i]);
 		g_autoptr(WpResolved) resolved = resolve(trace);
 		g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
-		g_autoptr(WpPatternSet) set = wp_patterns_new(resolved, links);
+		g_autoptr(WpPatternSet) set = wp_patterns_new(resolved, links, NULL);
 		const WpPattern *first = &set->patterns[0];
 		double lost = 0, certain = 0;
 		for (guint32 k = 0; k < first->n_nodes; k++)

@@ -105,8 +105,8 @@ on_window(WpWindows *windows, const WpTrace *trace, gboolean is_last, gpointer d
 	if (!is_last)
 		run->fewest_spans = MIN(run->fewest_spans, spans->n);
 	hide(links, answer);
-	g_autoptr(WpPatternSet) set = wp_patterns_new(run->resolved, links);
-	wp_pattern_sum_add(run->sum, set);
+	g_autoptr(WpPatternSet) set = wp_patterns_new(run->resolved, links, NULL);
+	wp_pattern_sum_add(run->sum, set, NULL);
 	return TRUE;
 }
 
@@ -190,7 +190,7 @@ static char *
 whole(const WpTree *tree)
 {
 	g_autoptr(WpLinks) links = wp_tree_links(tree);
-	g_autoptr(WpPatternSet) set = wp_patterns_new(tree->resolved, links);
+	g_autoptr(WpPatternSet) set = wp_patterns_new(tree->resolved, links, NULL);
 	return describe(set, tree->resolved);
 }
 
