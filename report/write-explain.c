@@ -419,9 +419,9 @@ wp_explain_text(const WpView *view, const GPtrArray *requests, const WpPage *pag
 	}
 	wp_out_char(out, '\n');
 	wp_text_paragraph(page,
-			"start: after the first byte. total: call to return. self: its part in "
-			"which no call below is open. median: of all requests of the pattern, at "
-			"this place. waited: the part of the whole that was spent here, on the "
-			"way that ended last. > marks the most self time above the median.",
-			0, out);
+			  "start: after the first byte. total: call to return. self: its part in "
+			  "which no call below is open. median: of all requests of the pattern, at "
+			  "this place. waited: the part of the whole that was spent here, on the "
+			  "way that ended last. > marks the most self time above the median.",
+			  0, out);
 }

@@ -1,5 +1,6 @@
 /* The text page of `inspect`: what is in the capture, before anything is inferred. */
 #include "report/write-text.h"
+#include "report/words.h"
 
 #include <string.h>
 
@@ -54,7 +55,7 @@ write_headline(const WpInspection *inspection, const WpPage *page, WpOut *out)
 	}
 	if (!inspection->n_records)
 		wp_text_paragraph(
-			page, wp_text_no_records(inspection->is_selective, inspection->n_packets),
+			page, wp_words_no_records(inspection->is_selective, inspection->n_packets),
 			0, out);
 }
 

@@ -7,6 +7,7 @@
 #include "report/escape.h"
 #include "report/format.h"
 #include "report/table.h"
+#include "report/words.h"
 #include "report/write-text.h"
 
 /* Columns that the marks, the count and the end of the list take. */
@@ -151,33 +152,7 @@ wp_text_lots(const WpView *view, const WpPage *page, WpOut *out)
 void
 wp_text_warning(const WpView *view, const WpPage *page, WpOut *out)
 {
-	const WpViewLinks *links = &view->links;
-	double packets = view->quality.loss_share;
-	char share[WP_FORMAT_MAX], calls[WP_FORMAT_MAX];
-	if (links->lost_share < WP_VIEW_MIN_LOSS)
-		return;
-	g_autoptr(GString) words = g_string_new("CAREFUL: about ");
-	if (packets >= WP_VIEW_MIN_LOSS)
-		g_string_append_printf(words,
-				       "%s of the packets are missing from this capture, and ",
-				       wp_format_share(share, packets));
-	if (packets >= links->lost_share)
-		g_string_append(words, "calls with them");
-	else
-		g_string_append_printf(
-			words, "%s of the calls%s", wp_format_share(calls, links->lost_share),
-			packets >= WP_VIEW_MIN_LOSS ? " with them"
-						    : " are missing from this capture");
-	if (links->n_holed)
-		g_string_append_printf(words,
-				       "; %s request%s a call %s counted with those that have it",
-				       wp_format_count(share, links->n_holed),
-				       links->n_holed == 1 ? " that lacks" : "s that lack",
-				       links->n_holed == 1 ? "is" : "are");
-	if (links->n_estimated)
-		g_string_append_printf(words, "; the self time of %s call%s is estimated",
-				       wp_format_count(share, links->n_estimated),
-				       links->n_estimated == 1 ? "" : "s");
-	g_string_append(words, "; see the capture quality below.");
-	wp_text_paragraph(page, words->str, 0, out);
+	g_autofree char *words = wp_words_loss(view);
+	if (words)
+		wp_text_paragraph(page, words, 0, out);
 }

@@ -5,6 +5,7 @@
 #include "report/format.h"
 #include "report/table.h"
 #include "report/write-text.h"
+#include "report/words.h"
 
 typedef struct {
 	const WpSpectrumView *spectrum;
@@ -178,7 +179,7 @@ wp_spectrum_text(const WpSpectrumView *spectrum, const WpPage *page, WpOut *out)
 	if (spectrum->n_messages)
 		write_method(&text);
 	else
-		wp_text_paragraph(page, wp_text_no_records(view->is_selective, view->n_packets), 0,
+		wp_text_paragraph(page, wp_words_no_records(view->is_selective, view->n_packets), 0,
 				  out);
 	wp_text_warning(view, page, out);
 	write_paths(&text);

@@ -13,6 +13,7 @@
 #include "report/escape.h"
 #include "report/format.h"
 #include "report/table.h"
+#include "report/words.h"
 #include "report/write-shared.h"
 #include "report/write-spectrum.h"
 #include "report/writer.h"
@@ -75,14 +76,6 @@ wp_text_paragraph(const WpPage *page, const char *text, gsize indent, WpOut *out
 	wp_out_char(out, '\n');
 }
 
-/* "3 requests", "1 request" */
-static char *
-count_of(guint64 n, const char *thing)
-{
-	char count[WP_FORMAT_MAX];
-	return g_strdup_printf("%s %s%s", wp_format_count(count, n), thing, n == 1 ? "" : "s");
-}
-
 char *
 wp_text_when(gint64 begin_ns, gint64 end_ns)
 {
@@ -115,150 +108,15 @@ arrow(const Text *text)
 	return text->page->style.utf8 ? "\342\206\222" : "->";
 }
 
-/* What to rely on: where nothing is missing, and where calls are. */
-static const char *const verdicts[][2] = {
-	[WP_VIEW_TRUST_HIGH] = { "The paths can be relied on.",
-				 "The paths can be relied on, as far as they were captured." },
-	[WP_VIEW_TRUST_MIXED] = { "Totals and shares can be relied on; single requests and "
-				  "patterns with few of them cannot.",
-				  "Shares and mean times are off by up to twice the share that is "
-				  "missing; counts are too low; single requests and patterns with "
-				  "few of them cannot be relied on." },
-	[WP_VIEW_TRUST_LOW] = { "Counts and latencies of requests are measured; who called whom, "
-				"self times and patterns cannot be relied on.",
-				"Latencies of requests are measured; counts, who called whom, "
-				"self times and patterns cannot be relied on." },
-};
-
-static const char *
-verdict_of(const WpViewLinks *links, WpViewTrust trust)
-{
-	return verdicts[trust][links->lost_share >= WP_VIEW_MIN_LOSS];
-}
-
-/* (transfer full) How far links can be trusted that have odds and alternatives. */
-static char *
-trust_by_odds(const WpViewLinks *links)
-{
-	char certain[WP_FORMAT_MAX], right[WP_FORMAT_MAX], whole[WP_FORMAT_MAX];
-	return g_strdup_printf(
-		"%sPaths inferred by %s: %s of the calls have only one possible parent. Expected "
-		"to be right: %s of the parents, and %s of the requests in every call. %s",
-		links->trust != WP_VIEW_TRUST_LOW        ? ""
-		: links->lost_share >= WP_VIEW_MUCH_LOST ? "CAREFUL: too much is missing. "
-							 : "CAREFUL: requests overlap very much. ",
-		links->engine,
-		wp_format_share(certain, (double)links->n_certain / (double)links->n_linked),
-		wp_format_share(right, links->right_share),
-		wp_format_share(whole, links->whole_share), verdict_of(links, links->trust));
-}
-
-/* (transfer full) The same where no call has a second possible parent, but some may have lost theirs. */
-static char *
-trust_by_loss(const WpViewLinks *links)
-{
-	return g_strdup_printf(
-		"%sPaths inferred by %s: each call has a single possible parent among those that "
-		"were captured. %s",
-		links->lost_share >= WP_VIEW_MUCH_LOST ? "CAREFUL: too much is missing. " : "",
-		links->engine, verdict_of(links, links->trust));
-}
-
-/* (transfer full) The same where all that is known is how many alternatives there were. */
-static char *
-trust_by_alternatives(const WpViewLinks *links)
-{
-	char share[WP_FORMAT_MAX], mean[WP_FORMAT_MAX];
-	double certain = links->n_linked ? (double)links->n_certain / (double)links->n_linked : 0;
-	wp_format_share(share, certain);
-	wp_format_number(mean, links->parallelism);
-	switch (links->trust) {
-	case WP_VIEW_TRUST_HIGH:
-		return g_strdup_printf(
-			"Paths inferred by %s: %s of the calls have only one possible "
-			"parent, so the paths can be relied on%s.",
-			links->engine, share,
-			links->lost_share >= WP_VIEW_MIN_LOSS ? ", as far as they were captured"
-							      : "");
-	case WP_VIEW_TRUST_MIXED:
-		return g_strdup_printf(
-			"Paths inferred by %s: %s of the calls have only one possible "
-			"parent; the others were given the likeliest of several (%s "
-			"possible parents a call). %s",
-			links->engine, share, mean, verdict_of(links, links->trust));
-	case WP_VIEW_TRUST_LOW:
-		return g_strdup_printf(
-			"CAREFUL: requests overlap so much that %s%s of the calls %s a single "
-			"possible parent (%s a call on average), and %s often picks a wrong one. "
-			"%s",
-			links->n_certain ? "only " : "", links->n_certain ? share : "none",
-			links->n_certain ? "have" : "has", mean, links->engine,
-			verdict_of(links, links->trust));
-	case WP_VIEW_TRUST_NONE:
-	case WP_VIEW_TRUST_STOPPED:
-		break;
-	}
-	return g_strdup("No call was made while another was being served: every path is one "
-			"call long. If the called nodes call others, those packets are not in "
-			"this capture.");
-}
-
-/* After Ctrl-C nothing can be said of what was still to be found. */
-static void
-write_stopped(const Text *text)
-{
-	const WpViewCount *missing = &text->view->lots[WP_VIEW_STOPPED];
-	g_autofree char *linked = count_of(text->view->links.n_linked, "call");
-	if (!text->view->n_calls) {
-		wp_text_paragraph(
-			text->page,
-			"Inference was interrupted before any request of the selection was found.",
-			0, text->out);
-		return;
-	}
-	char open[WP_FORMAT_MAX];
-	g_autofree char *words = g_strdup_printf(
-		"Inference was interrupted when %s had a parent, not all of them for good, and %s "
-		"had none yet. %s",
-		linked, wp_format_count(open, missing->calls + missing->messages),
-		verdict_of(&text->view->links, WP_VIEW_TRUST_LOW));
-	wp_text_paragraph(text->page, words, 0, text->out);
-}
-
 static void
 write_trust(const Text *text)
 {
-	const WpViewLinks *links = &text->view->links;
-	gboolean by_odds = links->has_odds && links->n_certain < links->n_linked;
-	gboolean by_loss =
-		links->n_linked && links->n_certain == links->n_linked &&
-		(links->trust == WP_VIEW_TRUST_MIXED || links->trust == WP_VIEW_TRUST_LOW);
-	g_autofree char *words = by_odds   ? trust_by_odds(links)
-				 : by_loss ? trust_by_loss(links)
-					   : trust_by_alternatives(links);
-	wp_text_paragraph(text->page, words, 0, text->out);
-}
-
-/* What came out of requests like those found, dealt anew. */
-static void
-write_check(const Text *text)
-{
-	const WpViewLinks *links = &text->view->links;
-	char right[WP_FORMAT_MAX], whole[WP_FORMAT_MAX], stated[WP_FORMAT_MAX];
-	if (!links->n_check_links)
-		return;
-	g_autofree char *than = g_strdup_printf(
-		"; the odds of the links promise more (%s), which is not to be believed here",
-		wp_format_share(stated, links->n_right / (double)MAX(links->n_linked, 1)));
-	g_autofree char *words = g_strdup_printf(
-		"Self-check: of requests like these at this load, %s of the parents and %s of the "
-		"requests as a whole come out right%s.",
-		wp_format_share(right,
-				(double)links->n_check_links_right / (double)links->n_check_links),
-		wp_format_share(whole, (double)links->n_check_requests_right /
-					       (double)links->n_check_requests),
-		links->is_check_lower ? than : "");
-	wp_text_paragraph(text->page, words, 0, text->out);
+	g_autofree char *words = wp_words_trust(text->view);
+	g_autofree char *check = wp_words_check(text->view);
+	if (words)
+		wp_text_paragraph(text->page, words, 0, text->out);
+	if (check)
+		wp_text_paragraph(text->page, check, 0, text->out);
 }
 
 static void
@@ -283,10 +141,10 @@ write_headline(const Text *text)
 	const WpView *view = text->view;
 	g_autofree char *inputs =
 		wp_text_inputs(text->page, view->file, view->inputs, view->n_inputs);
-	g_autofree char *requests = count_of(view->n_requests, "request");
-	g_autofree char *calls = count_of(view->n_calls, "call");
-	g_autofree char *messages = count_of(view->n_messages, "one-way message");
-	g_autofree char *nodes = count_of(view->n_nodes, "node");
+	g_autofree char *requests = wp_words_count(view->n_requests, "request");
+	g_autofree char *calls = wp_words_count(view->n_calls, "call");
+	g_autofree char *messages = wp_words_count(view->n_messages, "one-way message");
+	g_autofree char *nodes = wp_words_count(view->n_nodes, "node");
 	wp_out_printf(text->out, "%s%s%s", wp_style_bold(&text->page->style), inputs,
 		      wp_style_off(&text->page->style));
 	if (view->n_records) {
@@ -296,29 +154,6 @@ write_headline(const Text *text)
 	wp_out_printf(text->out, "\n%s, %s%s%s between %s\n", requests, calls,
 		      view->n_messages ? ", " : "", view->n_messages ? messages : "", nodes);
 	write_selection(text);
-}
-
-const char *
-wp_text_no_records(gboolean is_selective, guint64 n_packets)
-{
-	if (is_selective)
-		return "No call is left by --from, --to, --filter and --where.";
-	if (n_packets == 0)
-		return "The input holds no packets.";
-	return "No calls were found in these packets: see the capture quality below.";
-}
-
-/* Why there is nothing to show. */
-static void
-write_nothing(const Text *text)
-{
-	const WpView *view = text->view;
-	const char *why = view->n_records == 0
-				  ? wp_text_no_records(view->is_selective, view->n_packets)
-			  : view->where || view->root
-				  ? "No request is left by the selection."
-				  : "No complete request was found: see the capture quality below.";
-	wp_text_paragraph(text->page, why, 0, text->out);
 }
 
 /* Operations. */
@@ -582,7 +417,7 @@ write_pattern(const Text *text, const WpViewPattern *pattern, const WpColumnSet 
 	char share[WP_FORMAT_MAX], mean[WP_FORMAT_MAX], p95[WP_FORMAT_MAX], count[WP_FORMAT_MAX];
 	const WpViewNode *root = &pattern->nodes[0];
 	g_autofree char *what = describe_operation(text, pattern->client, root->node, root->label);
-	g_autofree char *requests = count_of(pattern->count, "request");
+	g_autofree char *requests = wp_words_count(pattern->count, "request");
 	g_autofree char *title = g_strdup_printf("#%u  %s", pattern->rank, what);
 	g_autofree char *line = wp_escape_shorten(title, style->width);
 	wp_out_printf(text->out, "\n%s%s%s\n", wp_style_bold(style), line, wp_style_off(style));
@@ -624,8 +459,8 @@ write_uncertain(const Text *text, const WpViewUncertain *uncertain)
 	char share[WP_FORMAT_MAX], mean[WP_FORMAT_MAX], p95[WP_FORMAT_MAX];
 	if (!uncertain->count)
 		return;
-	g_autofree char *requests = count_of(uncertain->count, "request");
-	g_autofree char *patterns = count_of(uncertain->n_patterns, "pattern");
+	g_autofree char *requests = wp_words_count(uncertain->count, "request");
+	g_autofree char *patterns = wp_words_count(uncertain->n_patterns, "pattern");
 	g_autofree char *words = g_strdup_printf(
 		"? %s whose path is uncertain (%s, %s of the time): mean %s, p95 %s", requests,
 		patterns, wp_format_share(share, uncertain->share),
@@ -645,9 +480,9 @@ write_whole(const Text *text, const WpViewOperation *operation)
 		return;
 	g_autofree char *what =
 		describe_operation(text, operation->client, operation->node, operation->label);
-	g_autofree char *requests = count_of(operation->count, "request");
+	g_autofree char *requests = wp_words_count(operation->count, "request");
 	g_autofree char *patterns =
-		count_of(operation->n_patterns + operation->uncertain.n_patterns, "pattern");
+		wp_words_count(operation->n_patterns + operation->uncertain.n_patterns, "pattern");
 	g_autofree char *title = g_strdup_printf("All  %s", what);
 	g_autofree char *line = wp_escape_shorten(title, style->width);
 	wp_out_printf(text->out, "\n%s%s%s\n", wp_style_bold(style), line, wp_style_off(style));
@@ -712,7 +547,7 @@ write_patterns(const Text *text)
 	for (guint32 i = 0; i < view->n_operations; i++)
 		write_patterns_of(text, i, top, &columns);
 	if (view->n_uncertain) {
-		g_autofree char *requests = count_of(view->n_uncertain, "request");
+		g_autofree char *requests = wp_words_count(view->n_uncertain, "request");
 		g_autofree char *words = g_strdup_printf(
 			"The paths of %s are uncertain: they more often take others than those "
 			"found, so these are no patterns here (--uncertain shows them).",
@@ -768,13 +603,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 {
 	Text text = { view, page, out };
 	write_headline(&text);
-	if (view->links.trust == WP_VIEW_TRUST_STOPPED)
-		write_stopped(&text);
-	else if (view->n_requests)
-		write_trust(&text);
-	else
-		write_nothing(&text);
-	write_check(&text);
+	write_trust(&text);
 	wp_text_warning(view, page, out);
 	write_operations(&text);
 	write_totals(&text);

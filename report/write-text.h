@@ -39,9 +39,6 @@ void wp_text_places(const WpViewOperation *operation, const WpPage *page, WpOut 
 gboolean wp_text_is_doubtful(const WpViewOperation *operation, const WpPage *page);
 gboolean wp_text_has_doubtful(const WpView *view, const WpPage *page);
 
-/* Why there are no records. */
-const char *wp_text_no_records(gboolean is_selective, guint64 n_packets);
-
 /* What is missing, where it is worth knowing before any number is believed (write-quality.c). */
 void wp_text_warning(const WpView *view, const WpPage *page, WpOut *out);
 
