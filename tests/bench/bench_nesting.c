@@ -7,6 +7,7 @@
  *     bench_nesting                           all in flight at 10^5 calls, lengths of 10^4 to 10^6
  *     bench_nesting IN_FLIGHT CALLS ...       these: "bench_nesting 1.3 10000000"
  *     bench_nesting --sizes ...               calls and replies have sizes, which are evidence
+ *     bench_nesting --like N ...              a request asks the database N times, row after row
  *
  * Requests client > web > (auth, db), arriving at random (Poisson) so that so many are in flight on
  * average; exponential and near-constant times, a cache that spares auth every third time. "MB before" is
@@ -37,6 +38,7 @@ typedef struct {
 	guint32 *parents; /* id of the parent by id; 0: a root */
 	guint32 n_requests;
 	gboolean has_sizes;
+	guint32 n_like; /* calls of a request; 0: auth and db */
 } Bench;
 
 static gint64
@@ -78,11 +80,30 @@ add_call(Bench *bench, guint32 caller, guint32 callee, guint64 parent, gint64 be
 	return bench->id;
 }
 
-static void
-add_request(Bench *bench, gint64 begin_ns)
+static double
+mean_latency_ns(const Bench *bench)
+{
+	return bench->n_like ? 1.1e6 * bench->n_like : MEAN_LATENCY_NS;
+}
+
+/* What a request calls, under ROOT: when the last is over. */
+static gint64
+add_like_calls(Bench *bench, guint64 root, gint64 begin_ns)
+{
+	gint64 at_ns = begin_ns;
+	for (guint32 i = 0; i < bench->n_like; i++) {
+		gint64 call_ns = at_ns + about(bench, 400e3);
+		at_ns = call_ns + exponential(bench, 700e3);
+		add_call(bench, 1, 3, root, call_ns, at_ns);
+	}
+	return at_ns;
+}
+
+/* The same of the usual request, which asks auth but every third time. */
+static gint64
+add_usual_calls(Bench *bench, guint64 root, gint64 begin_ns)
 {
 	gint64 auth_ns = begin_ns + about(bench, 300e3), db_ns = auth_ns;
-	guint64 root = ++bench->id;
 	if (bench->n_requests++ % 3) {
 		gint64 auth_end_ns = auth_ns + exponential(bench, 500e3);
 		add_call(bench, 1, 2, root, auth_ns, auth_end_ns);
@@ -90,9 +111,18 @@ add_request(Bench *bench, gint64 begin_ns)
 	}
 	gint64 db_end_ns = db_ns + exponential(bench, 3e6);
 	add_call(bench, 1, 3, root, db_ns, db_end_ns);
+	return db_end_ns;
+}
+
+static void
+add_request(Bench *bench, gint64 begin_ns)
+{
+	guint64 root = ++bench->id;
+	gint64 end_ns = bench->n_like ? add_like_calls(bench, root, begin_ns)
+				      : add_usual_calls(bench, root, begin_ns);
 	guint64 last = bench->id;
 	bench->id = root - 1;
-	add_call(bench, 0, 1, 0, begin_ns, db_end_ns + about(bench, 500e3));
+	add_call(bench, 0, 1, 0, begin_ns, end_ns + about(bench, 500e3));
 	bench->id = last;
 }
 
@@ -118,7 +148,7 @@ make_trace(Bench *bench, guint32 n_requests, double in_flight)
 		wp_nodes_by_key(nodes, names[i]);
 	for (guint32 i = 0; i < n_requests; i++) {
 		add_request(bench, (gint64)at_ns);
-		at_ns += (double)exponential(bench, MEAN_LATENCY_NS / in_flight);
+		at_ns += (double)exponential(bench, mean_latency_ns(bench) / in_flight);
 	}
 	qsort(bench->records, bench->n, sizeof(WpRecord), compare_records);
 	wp_sink_begin(wp_trace_sink(trace), nodes, NULL);
@@ -159,18 +189,21 @@ peak_mb(void)
 }
 
 static void
-run(guint32 n_calls, double in_flight, gboolean has_sizes)
+run(guint32 n_calls, double in_flight, const Bench *how)
 {
-	guint32 n_requests = MAX(n_calls * 3 / 8, 1); /* 8 calls in 3 requests */
-	Bench bench = { .random = { WP_RANDOM64_SEED }, .has_sizes = has_sizes };
+	Bench bench = *how;
+	/* 8 calls in 3 usual requests */
+	guint32 n_requests = how->n_like ? n_calls / (how->n_like + 1) : n_calls * 3 / 8;
+	n_requests = MAX(n_requests, 1);
+	gsize n_most = (gsize)n_requests * (1 + MAX(how->n_like, 2));
 	WpResolveOptions options;
 	WpNestingOptions nesting;
 
 	wp_resolve_options_init(&options);
 	wp_engine_nesting.options_init(&nesting);
 	nesting.threads = 1;
-	bench.records = g_new0(WpRecord, (gsize)n_requests * 6);
-	bench.parents = g_new0(guint32, (gsize)n_requests * 3 + 1);
+	bench.records = g_new0(WpRecord, 2 * n_most);
+	bench.parents = g_new0(guint32, n_most + 1);
 	g_autoptr(WpTrace) trace = make_trace(&bench, n_requests, in_flight);
 	g_clear_pointer(&bench.records, g_free);
 	g_autoptr(WpResolved) resolved = wp_resolve(trace, &options, NULL);
@@ -185,12 +218,12 @@ run(guint32 n_calls, double in_flight, gboolean has_sizes)
 
 /* In a process of its own, so that its memory is its own. */
 static void
-run_alone(guint32 n_calls, double in_flight, gboolean has_sizes)
+run_alone(guint32 n_calls, double in_flight, const Bench *how)
 {
 	fflush(stdout);
 	pid_t child = fork();
 	if (child == 0) {
-		run(n_calls, in_flight, has_sizes);
+		run(n_calls, in_flight, how);
 		fflush(stdout);
 		_exit(0);
 	}
@@ -203,19 +236,26 @@ int
 main(int argc, char **argv)
 {
 	static const double in_flight[] = { 1, 1.3, 2, 4, 8, 10, 16, 32, 64 };
-	gboolean has_sizes = argc > 1 && strcmp(argv[1], "--sizes") == 0;
-	int first = has_sizes ? 2 : 1;
+	Bench how = { .random = { WP_RANDOM64_SEED } };
+	int first = 1;
+
+	how.has_sizes = argc > first && strcmp(argv[first], "--sizes") == 0;
+	first += how.has_sizes;
+	if (argc > first + 1 && strcmp(argv[first], "--like") == 0) {
+		how.n_like = (guint32)g_ascii_strtoull(argv[first + 1], NULL, 10);
+		first += 2;
+	}
 
 	printf("    calls  in flight  seconds    calls/s   right  MB before  MB most\n");
 	for (int i = first; i + 1 < argc; i += 2)
 		run_alone((guint32)g_ascii_strtoull(argv[i + 1], NULL, 10),
-			  g_ascii_strtod(argv[i], NULL), has_sizes);
+			  g_ascii_strtod(argv[i], NULL), &how);
 	if (argc > first)
 		return 0;
 	for (gsize i = 0; i < G_N_ELEMENTS(in_flight); i++)
-		run_alone(100000, in_flight[i], has_sizes);
+		run_alone(100000, in_flight[i], &how);
 	for (guint32 n = 10000; n <= 1000000; n *= 10)
 		for (gsize i = 1; i < G_N_ELEMENTS(in_flight); i += 4)
-			run_alone(n, in_flight[i], has_sizes);
+			run_alone(n, in_flight[i], &how);
 	return 0;
 }

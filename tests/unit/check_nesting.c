@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "infer/engine-scoreboard.h"
 #include "infer/random.h"
@@ -587,36 +586,6 @@ START_TEST(first_in_first_out)
 }
 END_TEST
 
-/* Processor time per call of N requests, two of them open at a time, that make N_CALLS like calls each: s. */
-static double
-cost_of_calls(int n, int n_calls)
-{
-	const Workload w = { .n = n,
-			     .between_us = 550 * n_calls,
-			     .spread = .3,
-			     .first_us = 200,
-			     .call_us = 700,
-			     .think_us = 400,
-			     .n_calls = n_calls };
-	g_autoptr(WpTree) tree = make_tree(&w);
-	double surprise;
-	clock_t begin = clock();
-
-	measure(tree, &wp_engine_nesting, NULL, &surprise);
-	return (double)(clock() - begin) / CLOCKS_PER_SEC / (n * n_calls);
-}
-
-/* A request that asks the database for row after row: six times as long, not 36 times as dear a call. */
-START_TEST(many_like_calls)
-{
-	if (are_few())
-		return;
-	double few = cost_of_calls(60, 20), many = cost_of_calls(12, 120);
-	ck_assert_msg(many < 14 * few, "%.1f us a call of 20, %.1f us of 120", few * 1e6,
-		      many * 1e6);
-}
-END_TEST
-
 /* More kinds of calls than are told apart: the rarest are one, which is counted, and nothing is lost. */
 START_TEST(many_kinds)
 {
@@ -640,4 +609,4 @@ END_TEST
 
 WP_SUITE("nesting", right_parents, evidence, repeats, waiting, little_input, hints,
 	 lists_of_evidence, unpaired, told_who_is_whose, reference_is_no_worse, first_in_first_out,
-	 stopped, many_like_calls, many_kinds)
+	 stopped, many_kinds)
