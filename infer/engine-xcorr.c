@@ -45,6 +45,19 @@ static gboolean
 check(const void *given, GError **error)
 {
 	const WpXcorrOptions *o = given;
+	WpXcorrOptions unset;
+	options_init(&unset);
+	const char *vain = o->spike_sds != unset.spike_sds ? "spike-sds"
+			   : o->dip_sds != unset.dip_sds   ? "dip-sds"
+			   : o->match_ns != unset.match_ns ? "match-window"
+							   : NULL;
+	if (vain && !o->as_published) {
+		g_set_error(error, WP_INFER_ERROR, WP_INFER_ERROR_OPTION,
+			    "--%s is of the algorithm as published, and does nothing without it\n"
+			    "add --as-published, or leave out --%s",
+			    vain, vain);
+		return FALSE;
+	}
 	if (o->dip_sds < o->spike_sds)
 		return TRUE;
 	g_set_error_literal(error, WP_INFER_ERROR, WP_INFER_ERROR_OPTION,
@@ -192,7 +205,7 @@ choose_by_spread(WpSpectra *spectra)
 			spreads[n++] = wp_spectra_vertex(spectra, i)->spikes[0].spread_ns;
 	if (n)
 		qsort(spreads, n, sizeof *spreads, compare_doubles);
-	spectra->quantum_ns = wp_xcorr_round_quantum(n ? spreads[n * 9 / 10] : 1);
+	spectra->quantum_ns = n ? wp_xcorr_round_quantum(spreads[n * 9 / 10]) : 0;
 	spectra->quantum_reason =
 		g_strdup(n ? "nine spikes in ten are no wider" : "no delay was found");
 }
@@ -208,12 +221,27 @@ infer(WpSpectra *spectra, const WpMessages *messages, const guint8 *is_root,
 	wp_xcorr_follow(&model, spectra);
 	spectra->n_tests = model.n_tests;
 	spectra->max_lag_ns = model.max_lag_ns;
+	spectra->is_lag_cut = model.max_lag_ns < wish->max_lag_ns;
 	if (model.n_periodic)
-		wp_spectra_note(spectra,
-				"Left out: %" G_GUINT64_FORMAT
-				" times, messages come and go at a node like clocks of the same "
-				"period, and whether one causes the other cannot be told.",
-				model.n_periodic);
+		wp_spectra_note(
+			spectra,
+			"Left out: %" G_GUINT64_FORMAT
+			" pair%s of edges whose messages come and go at a node like clocks of "
+			"the same period, so that whether one causes the other cannot be told.",
+			model.n_periodic, model.n_periodic == 1 ? "" : "s");
+	if (messages->n_outside > messages->n_sources)
+		wp_spectra_note(
+			spectra,
+			"%u hosts that nobody calls are taken together as %u: what they send "
+			"has no cause here. --clients keep parts them.",
+			messages->n_outside, messages->n_sources);
+	if (model.n_left_out)
+		wp_spectra_note(
+			spectra,
+			"Cut: of the pairs of edges that go together %" G_GUINT64_FORMAT
+			" were left out, as there were too many; --filter, or --fold, makes "
+			"fewer of them.",
+			model.n_left_out);
 	spectra->n_correlations = model.n_correlations;
 	wp_xcorr_model_clear(&model);
 	if (!spectra->quantum_ns)

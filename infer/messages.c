@@ -185,10 +185,54 @@ is_sorted(const gint64 *times, gsize n)
 	return TRUE;
 }
 
+/* (transfer full) By host, up to the greatest: 1 = somebody calls it. */
+static guint8 *
+find_called(const WpMessages *messages, guint32 *out_n)
+{
+	guint32 n = 0;
+	for (guint32 i = 0; i < messages->n; i++)
+		n = MAX(n,
+			MAX(messages->edges[i].sender_host, messages->edges[i].receiver_host) + 1);
+	guint8 *is_called = g_malloc0(MAX(n, 1));
+	for (guint32 i = 0; i < messages->n; i++)
+		if (!messages->edges[i].is_return && messages->edges[i].n)
+			is_called[messages->edges[i].receiver_host] = 1;
+	*out_n = n;
+	return is_called;
+}
+
+static void
+join_outside(WpMessages *messages)
+{
+	guint32 n;
+	g_autofree guint8 *is_called = find_called(messages, &n);
+	g_autoptr(WpMap) hosts = wp_map_new();
+	g_autoptr(WpMap) nodes = wp_map_new();
+	messages->outside = n;
+	for (guint32 i = 0; i < messages->n; i++) {
+		const WpEdge *edge = &messages->edges[i];
+		if (edge->is_return || is_called[edge->sender_host])
+			continue;
+		messages->outside = MIN(messages->outside, edge->sender_host);
+		wp_map_number(hosts, edge->sender_host);
+		wp_map_number(nodes, edge->sender);
+	}
+	for (guint32 i = 0; i < messages->n; i++) {
+		WpEdge *edge = &messages->edges[i];
+		if (wp_map_find(hosts, edge->sender_host) != WP_MAP_NONE)
+			edge->sender_host = messages->outside;
+		if (wp_map_find(hosts, edge->receiver_host) != WP_MAP_NONE)
+			edge->receiver_host = messages->outside;
+	}
+	messages->n_outside = wp_map_count(hosts);
+	messages->n_sources = wp_map_count(nodes);
+}
+
 void
 wp_messages_freeze(WpMessages *messages)
 {
 	guint32 n = 0;
+	join_outside(messages);
 	if (messages->n)
 		qsort(messages->edges, messages->n, sizeof *messages->edges, compare_edges);
 	for (guint32 i = 0; i < messages->n; i++) {

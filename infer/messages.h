@@ -31,7 +31,10 @@ typedef struct {
 	guint64 n_messages;
 	gint64 begin_ns; /* first and last message; valid where n_messages */
 	gint64 end_ns;
-	gpointer index; /* private */
+	guint32 n_outside; /* hosts that nobody calls; once frozen one host, OUTSIDE */
+	guint32 n_sources; /* nodes that these are */
+	guint32 outside;   /* the least of them */
+	gpointer index;    /* private */
 } WpMessages;
 
 /* (transfer full) */
@@ -47,7 +50,11 @@ void wp_messages_add_span(WpMessages *messages, const WpSpan *span);
 /* After wp_resolved_next() returned TRUE: edges follow the nodes that have become others. */
 void wp_messages_move(WpMessages *messages, const WpResolved *resolved);
 
-/* Sorts everything. Edges between the same nodes become one; whether they answer is that of the most. */
+/*
+ * Sorts everything. Hosts that nobody calls, or sends a one-way message to, become one: what they send has no cause here,
+ * so nothing is lost by it, and what all clients of a node do together is seen where each does little. Edges between
+ * the same nodes and hosts become one; whether they answer is that of the most.
+ */
 void wp_messages_freeze(WpMessages *messages);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpMessages, wp_messages_free)

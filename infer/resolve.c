@@ -129,8 +129,10 @@ study_addresses(WpResolved *resolved)
 }
 
 static void
-find_clients(WpResolved *resolved, gboolean keep)
+find_clients(WpResolved *resolved)
 {
+	const WpResolveOptions *options = &resolved->options;
+	guint most = options->joins_clients ? 1 : WP_RESOLVE_MAX_CLIENTS;
 	WpNodes *nodes = wp_trace_nodes(resolved->trace);
 	guint n_clients = 0;
 
@@ -143,7 +145,7 @@ find_clients(WpResolved *resolved, gboolean keep)
 			is_any && address->sends && !address->is_called && !address->file_name;
 		n_clients += address->is_client;
 	}
-	resolved->folds_clients |= !keep && n_clients > WP_RESOLVE_MAX_CLIENTS;
+	resolved->folds_clients |= !options->keep_clients && n_clients > most;
 	if (resolved->folds_clients)
 		return;
 	for (guint32 i = 0; i < resolved->addresses->len; i++)
@@ -516,7 +518,7 @@ wp_resolved_next(WpResolved *resolved, const WpTrace *trace)
 	count_received(resolved);
 	count_sent(resolved);
 	study_addresses(resolved);
-	find_clients(resolved, options->keep_clients);
+	find_clients(resolved);
 	find_replicas(resolved, options->folds);
 	make_places(resolved);
 	find_hosts(resolved);

@@ -19,7 +19,7 @@
  * handed out at random (RPC, passive transfers), and mean nothing to a reader.
  *
  * Clients. Addresses that are never called fold into one node "client" when there are more than
- * WP_RESOLVE_MAX_CLIENTS of them; those that the names file names stay.
+ * WP_RESOLVE_MAX_CLIENTS of them (joins_clients: more than one); those that the names file names stay.
  *
  * Nodes of a trace without addresses are called what the trace calls them, and are never folded.
  *
@@ -45,7 +45,9 @@ typedef struct {
 	const char *names_file;  /* NULL = none */
 	const char *owners_file; /* which process has which connection (owners.h); NULL = none */
 	gboolean keep_clients;   /* --clients keep */
-	gboolean folds;          /* nodes with the same neighbours and calls are one (replicas.h) */
+	gboolean
+		joins_clients; /* however few: two are one node, for engines that look at aggregates */
+	gboolean folds;        /* nodes with the same neighbours and calls are one (replicas.h) */
 	gboolean keep_labels; /* as they were seen; else templates mined from them (templates.h) */
 	gboolean by_label;    /* FALSE: labels do not take part in anything (--pattern-by node) */
 	gboolean keep_setup;  /* spans also of set-up exchanges */

@@ -36,9 +36,11 @@ typedef struct {
 
 typedef struct WpSpectra {
 	GArray *vertices;     /* WpVertex, in pre-order, siblings by messages, greatest first */
-	gint64 quantum_ns;    /* delays mean no more than this */
+	gint64 quantum_ns;    /* delays mean no more than this; 0: there are none */
 	char *quantum_reason; /* why this one */
 	gint64 max_lag_ns;
+	gboolean
+		is_lag_cut; /* shorter than asked for: of so short a trace longer ones cannot be told */
 	gboolean is_published;
 	guint64 n_messages;
 	guint32 n_edges;

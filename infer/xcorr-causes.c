@@ -242,23 +242,36 @@ clear_causes(WpXcorrModel *model)
 	g_clear_pointer(&model->lasts, g_free);
 }
 
+/* Of an edge that has lost its last pair. */
+static void
+forget_causes(const WpXcorrModel *model, guint32 out)
+{
+	for (gsize i = 0; i < model->messages->edges[out].n; i++)
+		model->causes[out][i] = (WpCause){ WP_NO_EDGE, 0, 0 };
+}
+
 static void
 learn(WpXcorrModel *model, guint n_rounds, double min_share_last)
 {
 	const WpMessages *messages = model->messages;
 	double duration = (double)(messages->end_ns - messages->begin_ns) + 1;
 	g_autoptr(GArray) candidates = g_array_new(FALSE, FALSE, sizeof(Candidate));
-	for (guint round = 0; round < n_rounds && !(model->stop && model->stop()); round++) {
+	for (guint round = 0; round < n_rounds && !wp_xcorr_is_stopped(model); round++) {
 		for (guint32 i = 0; i < model->pairs->len; i++)
 			memset(pair_at(model, i)->counts, 0,
 			       pair_at(model, i)->n_bins * sizeof(double));
-		for (guint32 out = 0; out < messages->n; out++) {
+		for (guint32 out = 0; out < messages->n && !wp_xcorr_is_stopped(model); out++) {
 			double n = (double)messages->edges[out].n;
-			if (model->first_pair[out] == model->first_pair[out + 1])
+			if (model->first_pair[out] == model->first_pair[out + 1]) {
+				forget_causes(model, out);
 				continue;
+			}
 			double own = share_out(model, out, candidates);
 			model->uncaused[out] = MAX(own, MIN_UNCAUSED * n) / duration;
 		}
+		/* What a round has not come to is no less likely for that. */
+		if (wp_xcorr_is_stopped(model))
+			return;
 		for (guint32 i = 0; i < model->pairs->len; i++)
 			learn_density(model, pair_at(model, i));
 		drop_pairs(model, round + 1 < n_rounds ? MIN_SHARE : min_share_last);

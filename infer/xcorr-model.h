@@ -85,6 +85,7 @@ typedef struct {
 	WpCause **lasts;     /* likewise: what came back last */
 	guint64 n_tests;
 	guint64 n_correlations;
+	guint64 n_left_out; /* pairs that stood out, beyond what there is room for */
 	guint64 n_periodic; /* pairs that two clocks of the same period would explain */
 	double threshold;   /* standard deviations that chance does not reach */
 } WpXcorrModel;
@@ -92,6 +93,13 @@ typedef struct {
 void wp_xcorr_model_init(WpXcorrModel *model, const WpMessages *messages, const guint8 *is_root,
 			 const WpXcorrOptions *options, WpStopFunc stop);
 void wp_xcorr_model_clear(WpXcorrModel *model);
+
+/* TRUE once the user wants an end: every loop over messages or pairs asks. */
+static inline gboolean
+wp_xcorr_is_stopped(const WpXcorrModel *model)
+{
+	return model->stop && model->stop();
+}
 
 /*
  * Which edges go together (xcorr-pairs.c), of those not known to: INS and OUTS are the edges of the messages, or

@@ -22,7 +22,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "infer/map.h"
 #include "infer/signal.h"
+#include "infer/xcorr-groups.h"
 
 /* Bins of a scale: lags up to N_LAGS, windows up to MAX_WINDOW, and as much on either side. */
 #define N_LAGS     64
@@ -49,6 +51,12 @@
 /* Messages that an edge must have for anything to stand out. */
 #define MIN_MESSAGES 12
 
+/* Pairs of edges of two groups that are looked at one by one, too. */
+#define MAX_ALONE 256
+
+/* Bins of all densities: 128 MB, and as much for counts. */
+#define MAX_DENSITY_BINS (1u << 24)
+
 /* Sums over blocks, by width and lag. */
 typedef struct {
 	double sum[N_WIDTHS][N_LAGS];
@@ -58,8 +66,13 @@ typedef struct {
 
 typedef struct {
 	WpXcorrModel *model;
-	const WpEdge *ins; /* as of messages, or some of theirs */
-	const WpEdge *outs;
+	WpEdgeGroups *groups;
+	guint32 n;   /* edges and groups of them */
+	WpEdge *ins; /* as of messages, or some of theirs; joined */
+	WpEdge *outs;
+	WpEdge *whole;         /* as of messages; joined */
+	WpMap *known;          /* (in, out) -> index into the model's pairs */
+	guint64 n_bins;        /* of their densities */
 	WpSignal **in_signals; /* by edge, at the present scale; made when asked for */
 	WpSignal **out_signals;
 	gint64 quantum;
@@ -178,9 +191,9 @@ take_windows(Finder *finder, WpPair *pair)
 			double z = squares > 0 ? sum / sqrt(squares) : 0;
 			if (z < finder->model->threshold || lag * q > finder->model->max_lag_ns)
 				continue;
-			const WpEdge *in = &finder->model->messages->edges[pair->in];
-			const WpEdge *out = &finder->model->messages->edges[pair->out];
-			if (wp_xcorr_is_clockwork(in, out, lag * q, (lag + w) * q)) {
+			if (wp_xcorr_is_clockwork(&finder->whole[pair->in],
+						  &finder->whole[pair->out], lag * q,
+						  (lag + w) * q)) {
 				pair->is_periodic = TRUE;
 				continue;
 			}
@@ -195,22 +208,78 @@ take_windows(Finder *finder, WpPair *pair)
 static void
 drop_signals(Finder *finder)
 {
-	for (guint32 i = 0; i < finder->model->messages->n; i++)
+	for (guint32 i = 0; i < finder->n; i++)
 		g_clear_pointer(&finder->in_signals[i], wp_signal_free);
-	for (guint32 i = 0; i < finder->model->messages->n; i++)
+	for (guint32 i = 0; i < finder->n; i++)
 		g_clear_pointer(&finder->out_signals[i], wp_signal_free);
 }
 
-/* Pairs that are known have been looked at. */
+/* --- which pairs are looked at --- */
+
+/*
+ * Of the edges of two groups, the pairs that are looked at one by one, too: all of a few; of many, what goes back to
+ * where it came from.
+ */
 static gboolean
-is_known(const WpXcorrModel *model, guint32 in, guint32 out)
+is_alone(const Finder *finder, guint32 in, guint32 out)
 {
-	for (guint i = 0; i < model->pairs->len; i++) {
-		const WpPair *pair = &g_array_index(model->pairs, WpPair, i);
-		if (pair->in == in && pair->out == out)
-			return TRUE;
-	}
-	return FALSE;
+	guint32 n_in, n_out;
+	wp_edge_groups_members(finder->groups, &finder->groups->group_of[in], &n_in);
+	wp_edge_groups_members(finder->groups, &finder->groups->group_of[out], &n_out);
+	return (guint64)n_in * n_out <= MAX_ALONE ||
+	       finder->ins[in].sender == finder->outs[out].receiver;
+}
+
+/* Edges of a group together and others, or both one by one where they are of groups. */
+static gboolean
+is_candidate(const Finder *finder, guint32 in, guint32 out)
+{
+	gboolean is_in_whole = finder->groups->group_of[in] == in;
+	gboolean is_out_whole = finder->groups->group_of[out] == out;
+	if (is_in_whole && is_out_whole)
+		return TRUE;
+	return in < finder->groups->n_edges && out < finder->groups->n_edges &&
+	       is_alone(finder, in, out);
+}
+
+/* Pairs that are known have been looked at; of groups, where all of their pairs are. */
+static gboolean
+is_known(const Finder *finder, guint32 in, guint32 out)
+{
+	guint32 n_in, n_out;
+	const guint32 *ins = wp_edge_groups_members(finder->groups, &in, &n_in);
+	const guint32 *outs = wp_edge_groups_members(finder->groups, &out, &n_out);
+	for (guint32 o = 0; o < n_out; o++)
+		for (guint32 i = 0; i < n_in; i++)
+			if (is_alone(finder, ins[i], outs[o]) &&
+			    wp_map_find(finder->known, wp_map_key(ins[i], outs[o])) == WP_MAP_NONE)
+				return FALSE;
+	return TRUE;
+}
+
+static int
+compare_receivers(gconstpointer a, gconstpointer b, gpointer data)
+{
+	guint32 i = *(const guint32 *)a, k = *(const guint32 *)b;
+	const WpEdge *ins = data;
+	if (ins[i].receiver_host != ins[k].receiver_host)
+		return ins[i].receiver_host < ins[k].receiver_host ? -1 : 1;
+	return (i > k) - (i < k);
+}
+
+/* (transfer full) Those of INS of which something may stand out, by the host that they come to. */
+static guint32 *
+sort_ins(const Finder *finder, guint32 *out_n)
+{
+	guint32 *order = g_new(guint32, MAX(finder->n, 1));
+	*out_n = 0;
+	for (guint32 i = 0; i < finder->n; i++)
+		if (finder->ins[i].n >= MIN_MESSAGES)
+			order[(*out_n)++] = i;
+	if (*out_n)
+		g_qsort_with_data(order, (gint)*out_n, sizeof *order, compare_receivers,
+				  finder->ins);
+	return order;
 }
 
 /* Of so few messages nothing can stand out, and what roots send has no causes. (transfer full) */
@@ -219,17 +288,30 @@ list_candidates(const Finder *finder)
 {
 	const WpXcorrModel *model = finder->model;
 	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(WpPair));
-	for (guint32 o = 0; o < model->messages->n; o++)
-		for (guint32 i = 0; i < model->messages->n; i++) {
-			const WpEdge *in = &finder->ins[i], *out = &finder->outs[o];
-			WpPair pair = { .in = i, .out = o };
-			if (in->receiver_host == out->sender_host && in->n >= MIN_MESSAGES &&
-			    out->n >= MIN_MESSAGES && !model->is_root[out->sender] &&
-			    !is_known(model, i, o))
+	guint32 n;
+	g_autofree guint32 *ins = sort_ins(finder, &n);
+	for (guint32 o = 0; o < finder->n && !wp_xcorr_is_stopped(model); o++) {
+		const WpEdge *out = &finder->outs[o];
+		if (out->n < MIN_MESSAGES || model->is_root[out->sender])
+			continue;
+		guint32 low = 0, high = n;
+		while (low < high) {
+			guint32 middle = low + (high - low) / 2;
+			if (finder->ins[ins[middle]].receiver_host < out->sender_host)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		for (; low < n && finder->ins[ins[low]].receiver_host == out->sender_host; low++) {
+			WpPair pair = { .in = ins[low], .out = o };
+			if (is_candidate(finder, pair.in, o) && !is_known(finder, pair.in, o))
 				g_array_append_val(pairs, pair);
 		}
+	}
 	return pairs;
 }
+
+/* --- what was found --- */
 
 static int
 compare_pairs(const void *a, const void *b)
@@ -240,18 +322,67 @@ compare_pairs(const void *a, const void *b)
 	return (left->in > right->in) - (left->in < right->in);
 }
 
-/* Takes what was found of PAIRS into the model. */
+/* What was found of two groups, for a pair of their edges. */
 static void
-keep_found(WpXcorrModel *model, const GArray *pairs)
+cover_as(WpPair *pair, const WpPair *found, double factor)
 {
+	guint32 last = found->begin + found->n_bins - 1;
+	cover(pair, wp_lag_of_bin(found->begin), wp_lag_of_bin(last), 0);
+	for (guint32 i = 0; i < found->n_bins; i++) {
+		double *density = &pair->density[found->begin + i - pair->begin];
+		*density = MAX(*density, found->density[i] * factor);
+	}
+	pair->sds = MAX(pair->sds, found->sds);
+}
+
+/* Takes what was found of PAIR into the model: for each of its edges; those that were known stay as they are. */
+static void
+keep_pair(Finder *finder, const WpPair *found, guint n_before)
+{
+	GArray *pairs = finder->model->pairs;
+	guint32 n_in, n_out;
+	const guint32 *ins = wp_edge_groups_members(finder->groups, &found->in, &n_in);
+	const guint32 *outs = wp_edge_groups_members(finder->groups, &found->out, &n_out);
+	for (guint32 o = 0; o < n_out; o++)
+		for (guint32 i = 0; i < n_in; i++) {
+			if (!is_alone(finder, ins[i], outs[o]))
+				continue;
+			guint64 key = wp_map_key(ins[i], outs[o]);
+			guint32 at = wp_map_find(finder->known, key);
+			if (at < n_before)
+				continue;
+			if (finder->n_bins + found->n_bins > MAX_DENSITY_BINS) {
+				finder->model->n_left_out++;
+				continue;
+			}
+			finder->n_bins += found->n_bins;
+			if (at == WP_MAP_NONE) {
+				WpPair pair = { .in = ins[i], .out = outs[o] };
+				at = *wp_map_at(finder->known, key, pairs->len);
+				g_array_append_val(pairs, pair);
+			}
+			cover_as(&g_array_index(pairs, WpPair, at), found,
+				 (double)finder->outs[outs[o]].n /
+					 (double)finder->outs[found->out].n);
+		}
+}
+
+static void
+keep_found(Finder *finder, const GArray *pairs)
+{
+	WpXcorrModel *model = finder->model;
+	guint n_before = model->pairs->len;
 	for (guint i = 0; i < pairs->len; i++) {
-		WpPair pair = g_array_index(pairs, WpPair, i);
-		model->n_periodic += pair.is_periodic && !pair.n_bins;
-		if (!pair.n_bins)
-			continue;
-		for (guint32 k = 0; k < pair.n_bins; k++)
-			pair.mass += pair.density[k] * (double)wp_lag_width(pair.begin + k);
-		g_array_append_val(model->pairs, pair);
+		WpPair *pair = &g_array_index(pairs, WpPair, i);
+		model->n_periodic += pair->is_periodic && !pair->n_bins;
+		if (pair->n_bins)
+			keep_pair(finder, pair, n_before);
+		g_free(pair->density);
+	}
+	for (guint i = n_before; i < model->pairs->len; i++) {
+		WpPair *pair = &g_array_index(model->pairs, WpPair, i);
+		for (guint32 k = 0; k < pair->n_bins; k++)
+			pair->mass += pair->density[k] * (double)wp_lag_width(pair->begin + k);
 	}
 	g_array_sort(model->pairs, compare_pairs);
 }
@@ -311,7 +442,7 @@ look_at(Finder *finder, GArray *pairs)
 		threshold_of(model->options->false_share / N_LOOKS / (double)MAX(n_tests, 1));
 	for (guint s = 0; s < n_scales; s++) {
 		finder->quantum = begin << (SCALE_BITS * s);
-		for (guint i = 0; i < pairs->len && !(model->stop && model->stop()); i++) {
+		for (guint i = 0; i < pairs->len && !wp_xcorr_is_stopped(model); i++) {
 			WpPair *pair = &g_array_index(pairs, WpPair, i);
 			correlate(finder,
 				  signal_of(finder, finder->ins, finder->in_signals, pair->in),
@@ -326,17 +457,30 @@ look_at(Finder *finder, GArray *pairs)
 void
 wp_xcorr_find_pairs(WpXcorrModel *model, const WpEdge *ins, const WpEdge *outs)
 {
-	guint32 n = MAX(model->messages->n, 1);
 	Finder *finder = g_new0(Finder, 1);
 	finder->model = model;
-	finder->ins = ins;
-	finder->outs = outs;
-	finder->in_signals = g_new0(WpSignal *, n);
-	finder->out_signals = g_new0(WpSignal *, n);
+	finder->groups = wp_edge_groups_new(model->messages);
+	finder->n = model->messages->n + finder->groups->n;
+	finder->ins = wp_edge_groups_join(finder->groups, ins);
+	finder->outs = wp_edge_groups_join(finder->groups, outs);
+	finder->whole = wp_edge_groups_join(finder->groups, model->messages->edges);
+	finder->known = wp_map_new();
+	for (guint32 i = 0; i < model->pairs->len; i++) {
+		const WpPair *pair = &g_array_index(model->pairs, WpPair, i);
+		*wp_map_at(finder->known, wp_map_key(pair->in, pair->out), i) = i;
+		finder->n_bins += pair->n_bins;
+	}
+	finder->in_signals = g_new0(WpSignal *, MAX(finder->n, 1));
+	finder->out_signals = g_new0(WpSignal *, MAX(finder->n, 1));
 	g_autoptr(GArray) pairs = list_candidates(finder);
 	look_at(finder, pairs);
-	keep_found(model, pairs);
+	keep_found(finder, pairs);
 	g_free(finder->in_signals);
 	g_free(finder->out_signals);
+	wp_map_free(finder->known);
+	wp_edge_groups_unjoin(finder->groups, finder->ins);
+	wp_edge_groups_unjoin(finder->groups, finder->outs);
+	wp_edge_groups_unjoin(finder->groups, finder->whole);
+	wp_edge_groups_free(finder->groups);
 	g_free(finder);
 }

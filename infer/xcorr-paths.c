@@ -29,8 +29,12 @@
 #define PASSES_EACH 2
 #define PASSES_LAST 8
 
-/* While learning, rarer vertices are dropped: of min_share. */
-#define DROP 0.3
+/*
+ * While learning, rarer vertices are dropped: of min_share, or of so few messages. Of many clients, each answer could be
+ * for any one of them until it is learned for which.
+ */
+#define DROP       0.3
+#define DROP_LEAST 0.02
 
 /*
  * An edge is a root of its own where so many of its messages have no cause, of its own and of all. Answers are
@@ -81,6 +85,7 @@ typedef struct {
 	gsize **low;      /* by edge: of each of its pairs, how far gather() has come */
 	GArray *shares;   /* Share, of the message at hand */
 	gboolean is_last;
+	gboolean is_cut; /* there were more vertices than there is room for */
 } Follower;
 
 static Vertex *
@@ -110,8 +115,11 @@ add_roots(Follower *follower)
 				  model->first_pair[i] < model->first_pair[i + 1];
 		follower->roots[i] = WP_NO_VERTEX;
 		/* Half of the room is for what follows from them. */
-		if (edge->n && follower->vertices->len < WP_XCORR_MAX_VERTICES / 2 &&
-		    (model->is_root[edge->sender] || is_own)) {
+		if (!edge->n || !(model->is_root[edge->sender] || is_own))
+			continue;
+		if (follower->vertices->len >= WP_XCORR_MAX_VERTICES / 2) {
+			follower->is_cut = TRUE;
+		} else {
 			Vertex root = { .parent = WP_NO_VERTEX,
 					.root = follower->vertices->len,
 					.edge = i,
@@ -281,9 +289,9 @@ run_pass(Follower *follower)
 	}
 }
 
-/* What was learned in a pass; DROPS those below so much of their root. */
+/* What was learned in a pass; drops those below so much of their root, or of fewer messages than LEAST. */
 static void
-learn(Follower *follower, double min_share)
+learn(Follower *follower, double min_share, double least)
 {
 	for (guint32 i = 0; i < follower->vertices->len; i++) {
 		Vertex *vertex = vertex_at(follower, i);
@@ -295,7 +303,7 @@ learn(Follower *follower, double min_share)
 		vertex->q = parent->messages > 0 ? vertex->messages / parent->messages : 0;
 		double root = vertex_at(follower, vertex->root)->messages;
 		if (!vertex->is_dead && (parent->is_dead || vertex->messages < min_share * root ||
-					 vertex->messages < 1)) {
+					 vertex->messages < least)) {
 			vertex->is_dead = TRUE;
 			parent->children[follower->slots[vertex->pair]] = WP_NO_VERTEX;
 		}
@@ -318,8 +326,12 @@ follow(Follower *follower, guint32 depth)
 		vertex_at(follower, i)->children = children;
 		for (guint32 p = 0; p < model->pairs->len; p++) {
 			const WpPair *pair = &g_array_index(model->pairs, WpPair, p);
-			if (pair->in != edge || follower->vertices->len >= WP_XCORR_MAX_VERTICES)
+			if (pair->in != edge)
 				continue;
+			if (follower->vertices->len >= WP_XCORR_MAX_VERTICES) {
+				follower->is_cut = TRUE;
+				continue;
+			}
 			Vertex child = { .parent = i,
 					 .root = vertex_at(follower, i)->root,
 					 .edge = pair->out,
@@ -405,12 +417,6 @@ follower_clear(Follower *follower)
 	g_free(follower->low);
 }
 
-static gboolean
-is_stopped(const Follower *follower)
-{
-	return follower->model->stop && follower->model->stop();
-}
-
 void
 wp_xcorr_follow(WpXcorrModel *model, WpSpectra *spectra)
 {
@@ -418,18 +424,19 @@ wp_xcorr_follow(WpXcorrModel *model, WpSpectra *spectra)
 	double min_share = model->options->min_share;
 	follower_init(&follower, model);
 	add_roots(&follower);
-	for (guint32 depth = 1; depth < model->options->max_depth && !is_stopped(&follower);
+	for (guint32 depth = 1; depth < model->options->max_depth && !wp_xcorr_is_stopped(model);
 	     depth++) {
 		if (!follow(&follower, depth))
 			break;
 		for (int pass = 0; pass < PASSES_EACH; pass++) {
 			run_pass(&follower);
-			learn(&follower, DROP * min_share);
+			learn(&follower, DROP * min_share, DROP_LEAST);
 		}
 	}
-	for (int pass = 0; pass < PASSES_LAST && !is_stopped(&follower); pass++) {
+	for (int pass = 0; pass < PASSES_LAST && !wp_xcorr_is_stopped(model); pass++) {
 		run_pass(&follower);
-		learn(&follower, pass + 1 < PASSES_LAST ? DROP * min_share : min_share);
+		gboolean is_last = pass + 1 == PASSES_LAST;
+		learn(&follower, is_last ? min_share : DROP * min_share, is_last ? 1 : DROP_LEAST);
 	}
 	for (guint32 i = 0; i < follower.vertices->len; i++) {
 		Vertex *vertex = vertex_at(&follower, i);
@@ -440,7 +447,13 @@ wp_xcorr_follow(WpXcorrModel *model, WpSpectra *spectra)
 	}
 	follower.is_last = TRUE;
 	run_pass(&follower);
-	learn(&follower, 0);
+	learn(&follower, 0, 0);
 	write_vertices(&follower, spectra);
+	if (follower.is_cut)
+		wp_spectra_note(
+			spectra,
+			"Cut: paths were followed for %d of their edges; --filter, --root or "
+			"a greater --min-share makes fewer.",
+			WP_XCORR_MAX_VERTICES);
 	follower_clear(&follower);
 }

@@ -333,6 +333,7 @@ resolve_options(const WpAnalysisOptions *options)
 {
 	WpResolveOptions resolve = options->resolve;
 	resolve.keep_clients = options->clients == 1;
+	resolve.joins_clients = wp_analysis_is_aggregate(options);
 	resolve.keep_labels = options->labels == 1;
 	resolve.by_label = options->pattern_by == 0;
 	return resolve;

@@ -120,6 +120,14 @@ static int
 run(WpInvocation *invocation, gpointer data, GError **error)
 {
 	ReportOptions *options = data;
+	if (wp_analysis_is_aggregate(&options->analysis) &&
+	    (options->self_check || options->unfolds)) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "--%s is about links of calls, and the engine xcorr makes none\n"
+			    "leave it out, or take another --engine",
+			    options->self_check ? "self-check" : "uncertain");
+		return -1;
+	}
 	if (wp_analysis_is_aggregate(&options->analysis))
 		return wp_report_spectrum(invocation, &options->load, &options->analysis,
 					  &options->output, error);

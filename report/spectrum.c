@@ -89,6 +89,7 @@ wp_spectrum_view_new(const WpView *view, const WpSpectra *spectra, const WpResol
 		.quantum_ns = (double)spectra->quantum_ns,
 		.quantum_reason = spectra->quantum_reason,
 		.max_lag_ns = (double)spectra->max_lag_ns,
+		.is_lag_cut = spectra->is_lag_cut,
 		.n_notes = spectra->notes->len,
 		.notes = (const char *const *)spectra->notes->pdata,
 		.n = spectra->vertices->len,

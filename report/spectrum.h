@@ -43,6 +43,7 @@ typedef struct {
 	double quantum_ns;
 	const char *quantum_reason;
 	double max_lag_ns;
+	gboolean is_lag_cut; /* shorter than asked for: the trace is too short */
 	guint n_notes;
 	const char *const *notes;
 	guint32 n; /* edges of paths */

@@ -4,6 +4,7 @@
 #include "report/escape.h"
 #include "report/format.h"
 #include "report/table.h"
+#include "report/words.h"
 #include "report/write-text.h"
 #include "report/words.h"
 
@@ -17,7 +18,9 @@ static void
 write_headline(const Text *text)
 {
 	const WpView *view = text->spectrum->view;
-	char count[WP_FORMAT_MAX];
+	g_autofree char *messages = wp_words_count(text->spectrum->n_messages, "message");
+	g_autofree char *nodes = wp_words_count(view->n_nodes, "node");
+	g_autofree char *edges = wp_words_count(text->spectrum->n_edges, "edge");
 	g_autofree char *inputs =
 		wp_text_inputs(text->page, view->file, view->inputs, view->n_inputs);
 	wp_out_printf(text->out, "%s%s%s", wp_style_bold(&text->page->style), inputs,
@@ -26,9 +29,7 @@ write_headline(const Text *text)
 		g_autofree char *when = wp_text_when(view->begin_ns, view->end_ns);
 		wp_out_printf(text->out, "   %s", when);
 	}
-	wp_out_printf(text->out, "\n%s messages between %u nodes, on %u edges\n",
-		      wp_format_count(count, text->spectrum->n_messages), view->n_nodes,
-		      text->spectrum->n_edges);
+	wp_out_printf(text->out, "\n%s between %s, on %s\n", messages, nodes, edges);
 	if (view->partial)
 		wp_out_printf(text->out, "%sPARTIAL: %s%s\n", wp_style_red(&text->page->style),
 			      view->partial, wp_style_off(&text->page->style));
@@ -43,13 +44,16 @@ write_method(const Text *text)
 {
 	const WpSpectrumView *spectrum = text->spectrum;
 	char quantum[WP_FORMAT_MAX], lag[WP_FORMAT_MAX], tests[WP_FORMAT_MAX];
+	gboolean has_quantum = spectrum->quantum_ns > 0;
 	g_autofree char *words = g_strdup_printf(
 		"Paths inferred by cross-correlation%s of when messages come and go, calls and "
-		"returns alike; nothing else of them is looked at. Quantum %s: %s. Delays up to "
-		"%s; %s places were tested.",
+		"returns alike; nothing else of them is looked at. %suantum%s%s: %s. Delays up to "
+		"%s%s; %s places were tested.",
 		spectrum->is_published ? ", as published in the SOSP 2003 paper," : "",
-		wp_format_time(quantum, spectrum->quantum_ns), spectrum->quantum_reason,
-		wp_format_time(lag, spectrum->max_lag_ns),
+		has_quantum ? "Q" : "No q", has_quantum ? " " : "",
+		has_quantum ? wp_format_time(quantum, spectrum->quantum_ns) : "",
+		spectrum->quantum_reason, wp_format_time(lag, spectrum->max_lag_ns),
+		spectrum->is_lag_cut ? " (the capture is too short to tell longer ones)" : "",
 		wp_format_count(tests, spectrum->n_tests));
 	wp_text_paragraph(text->page, words, 0, text->out);
 	for (guint i = 0; i < spectrum->n_notes; i++) {

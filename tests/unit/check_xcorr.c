@@ -477,6 +477,49 @@ START_TEST(caused_by_a_clock)
 }
 END_TEST
 
+/*
+ * Clients of node 1, a host each, that ask once in a while: what they do is seen of all together, whether they are one
+ * node or as many as hosts.
+ */
+START_TEST(many_clients)
+{
+	static const struct {
+		guint32 n_clients;
+		gboolean is_one_node;
+		gint each; /* messages */
+	} rows[] = { { 1, TRUE, 600 }, { 60, TRUE, 10 }, { 12, FALSE, 50 } };
+	for (gsize row = 0; row < G_N_ELEMENTS(rows); row++) {
+		WpRandom64 random = { WP_RANDOM64_SEED };
+		g_autoptr(WpMessages) messages = wp_messages_new();
+		guint32 n = rows[row].n_clients;
+		gint64 now = 0;
+		for (gint i = 0; i < rows[row].each * (gint)n; i++) {
+			guint32 host = 3 + (guint32)i % n, node = rows[row].is_one_node ? 3 : host;
+			gint64 t = now += wp_random64_below(&random, 50) * MS;
+			const WpEdge steps[] = { { node, 1, host, 1, FALSE, NULL, 0, 0 },
+						 { 1, 2, 1, 2, FALSE, NULL, 0, 0 },
+						 { 2, 1, 2, 1, TRUE, NULL, 0, 0 },
+						 { 1, node, 1, host, TRUE, NULL, 0, 0 } };
+			for (gsize k = 0; k < G_N_ELEMENTS(steps); k++, t = later(&random, t, 20))
+				wp_messages_add(messages, &steps[k], t);
+		}
+		wp_messages_freeze(messages);
+		ck_assert_uint_eq(messages->n_outside, n);
+		ck_assert_uint_eq(messages->n_sources, rows[row].is_one_node ? 1 : n);
+		g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+		double sums[5] = { 0 }; /* messages, by depth */
+		for (guint32 i = 0; i < spectra->vertices->len; i++) {
+			const WpVertex *v = wp_spectra_vertex(spectra, i);
+			ck_assert_msg(v->depth < 5, "row %zu: a path of %u", row, v->depth);
+			sums[v->depth] += v->messages;
+		}
+		for (guint depth = 2; depth < 5; depth++)
+			ck_assert_msg(sums[depth] > 0.85 * sums[1], "row %zu: %g of %g at %u", row,
+				      sums[depth], sums[1], depth);
+	}
+}
+END_TEST
+
 /* No messages, or one: no paths, or one. */
 START_TEST(nothing)
 {
@@ -494,4 +537,4 @@ END_TEST
 
 WP_SUITE("xcorr", bins, signal_counts, impulse, agreement, shift, linearity, choice, spikes,
 	 published_chain, messages_in_any_order, no_derived_paths, no_ghosts, no_accidents,
-	 caused_by_a_clock, nothing)
+	 caused_by_a_clock, many_clients, nothing)
