@@ -348,9 +348,8 @@ add_directory(Load *load, const char *path, GError **error)
 	return FALSE;
 }
 
-/* "label=path" -> path, unless a file has the whole as its name. */
-static const char *
-path_of(const char *operand)
+const char *
+wp_load_path(const char *operand)
 {
 	const char *equals = strchr(operand, '=');
 	if (!equals || equals == operand || memchr(operand, '/', (gsize)(equals - operand)) ||
@@ -362,7 +361,7 @@ path_of(const char *operand)
 char *
 wp_load_file(const WpInvocation *invocation)
 {
-	const char *path = path_of(invocation->operands[0]);
+	const char *path = wp_load_path(invocation->operands[0]);
 	if (invocation->n_operands != 1 || strcmp(path, "-") == 0 ||
 	    !g_file_test(path, G_FILE_TEST_IS_REGULAR))
 		return NULL;
@@ -373,7 +372,7 @@ void
 wp_load_add_inputs(const WpInvocation *invocation, WpOverwrite *files)
 {
 	for (guint i = 0; i < invocation->n_operands; i++) {
-		const char *path = path_of(invocation->operands[i]);
+		const char *path = wp_load_path(invocation->operands[i]);
 		g_autoptr(GPtrArray) inside = NULL;
 		if (g_file_test(path, G_FILE_TEST_IS_DIR))
 			inside = list_files(path, NULL);
@@ -399,7 +398,7 @@ expand(Load *load, GError **error)
 	if (wp_load_is_mail(load->options))
 		return TRUE;
 	for (guint i = 0; i < load->invocation->n_operands; i++) {
-		const char *operand = load->invocation->operands[i], *path = path_of(operand);
+		const char *operand = load->invocation->operands[i], *path = wp_load_path(operand);
 		g_free(load->label);
 		load->label =
 			path > operand ? g_strndup(operand, (gsize)(path - operand - 1)) : NULL;
@@ -614,7 +613,7 @@ read_mails(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 	const char *inside = load->options->inside;
 	g_auto(GStrv) domains = inside ? g_strsplit(inside, ",", 0) : NULL;
 	for (guint i = 0; i < load->invocation->n_operands; i++)
-		g_ptr_array_add(paths, (gpointer)path_of(load->invocation->operands[i]));
+		g_ptr_array_add(paths, (gpointer)wp_load_path(load->invocation->operands[i]));
 	load->unit = "mails";
 	WpMailOptions options = {
 		.inside = (const char *const *)domains,

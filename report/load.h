@@ -52,6 +52,9 @@ gboolean wp_load_is_selective(const WpLoadOptions *options);
  */
 char *wp_load_file(const WpInvocation *invocation);
 
+/* (transfer none) "label=path" -> path, unless a file has the whole as its name. */
+const char *wp_load_path(const char *operand);
+
 /* Tells FILES of all that the operands name; of a directory, the captures and traces in it. */
 void wp_load_add_inputs(const WpInvocation *invocation, WpOverwrite *files);
 

@@ -16,8 +16,9 @@ typedef struct {
 } Group;
 
 struct WpOptions {
-	GArray *groups;    /* Group */
-	GHashTable *given; /* names that were given, borrowed */
+	GArray *groups;            /* Group */
+	GHashTable *given;         /* names that were given, borrowed */
+	const GPtrArray *operands; /* so far, while arguments are parsed */
 	void (*action)(WpOut *out);
 };
 
@@ -179,6 +180,19 @@ store_word(const WpOption *option, const char *value, gpointer target)
 	return *value ? NULL : "something";
 }
 
+/* VALUE: here the number of operands, as text. */
+static const char *
+store_mark(const WpOption *option, const char *value, gpointer target)
+{
+	WpMarks *marks = target;
+	gint64 at = 0;
+	if (marks->n == WP_MARKS_MAX || !wp_parse_int(value, &at))
+		return "given at most 32 times";
+	marks->names[marks->n] = option->name;
+	marks->at[marks->n++] = (guint)at;
+	return NULL;
+}
+
 static const char *
 store_choice(const WpOption *option, const char *value, gpointer target)
 {
@@ -196,12 +210,13 @@ typedef struct {
 } Kind;
 
 static const Kind kinds[WP_OPT_N_KINDS] = {
-	[WP_OPT_FLAG] = { FALSE, store_flag },    [WP_OPT_COUNT] = { FALSE, store_count },
-	[WP_OPT_INT] = { TRUE, store_int },       [WP_OPT_DOUBLE] = { TRUE, store_double },
-	[WP_OPT_SHARE] = { TRUE, store_share },   [WP_OPT_DURATION] = { TRUE, store_duration },
-	[WP_OPT_TIME] = { TRUE, store_time },     [WP_OPT_TEXT] = { TRUE, store_text },
-	[WP_OPT_TEXTS] = { TRUE, store_texts },   [WP_OPT_WORDS] = { TRUE, store_word },
-	[WP_OPT_CHOICE] = { TRUE, store_choice }, [WP_OPT_ACTION] = { FALSE, NULL },
+	[WP_OPT_FLAG] = { FALSE, store_flag },  [WP_OPT_COUNT] = { FALSE, store_count },
+	[WP_OPT_INT] = { TRUE, store_int },     [WP_OPT_DOUBLE] = { TRUE, store_double },
+	[WP_OPT_SHARE] = { TRUE, store_share }, [WP_OPT_DURATION] = { TRUE, store_duration },
+	[WP_OPT_TIME] = { TRUE, store_time },   [WP_OPT_TEXT] = { TRUE, store_text },
+	[WP_OPT_TEXTS] = { TRUE, store_texts }, [WP_OPT_WORDS] = { TRUE, store_word },
+	[WP_OPT_MARK] = { FALSE, store_mark },  [WP_OPT_CHOICE] = { TRUE, store_choice },
+	[WP_OPT_ACTION] = { FALSE, NULL },
 };
 
 static gboolean usage_error(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -318,6 +333,11 @@ value_error(const WpOption *option, const char *value, const char *expected, GEr
 static gboolean
 store(WpOptions *options, const WpOption *option, const char *value, GError **error)
 {
+	char n_operands[WP_FORMAT_MAX];
+	if (option->kind == WP_OPT_MARK) {
+		n_operands[wp_format_uint(n_operands, options->operands->len)] = 0;
+		value = n_operands;
+	}
 	g_hash_table_add(options->given, (gpointer)option->name);
 	if (option->kind == WP_OPT_ACTION) {
 		if (!options->action)
@@ -437,6 +457,7 @@ wp_options_parse(WpOptions *options, char **argv, gsize n, GPtrArray *operands, 
 {
 	Arguments arguments = { argv, n, 0 };
 	gboolean ended = FALSE;
+	options->operands = operands;
 	while (arguments.at < n) {
 		char *text = argv[arguments.at++];
 		gboolean ok = TRUE;

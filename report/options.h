@@ -31,6 +31,7 @@ typedef enum {
 	WP_OPT_TEXT,     /* const char *, borrowed from argv */
 	WP_OPT_TEXTS,    /* GPtrArray * of const char *, made by the owner of the target */
 	WP_OPT_WORDS,    /* WpWords: of an option that may be repeated */
+	WP_OPT_MARK,     /* WpMarks: takes no value of its own, but the operands behind it */
 	WP_OPT_CHOICE,   /* int: index into choices */
 	WP_OPT_ACTION,   /* prints something and ends the program: action */
 	WP_OPT_N_KINDS
@@ -42,6 +43,14 @@ typedef struct {
 	const char *words[WP_WORDS_MAX + 1];
 	guint n;
 } WpWords;
+
+/* How many operands stood before each of these options that was given; NAMES are those of the options. */
+#define WP_MARKS_MAX 32
+typedef struct {
+	const char *names[WP_MARKS_MAX];
+	guint at[WP_MARKS_MAX];
+	guint n;
+} WpMarks;
 
 /* A point in time: since the epoch, or after the first packet. */
 typedef struct {

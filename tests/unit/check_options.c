@@ -18,6 +18,7 @@ typedef struct {
 	GPtrArray *outputs;
 	int color;
 	gboolean all;
+	WpMarks marks;
 } Target;
 
 typedef struct {
@@ -70,6 +71,7 @@ static const WpOption table[] = {
 	  .choices = colors,
 	  .help = "c" },
 	{ .name = "all", .kind = WP_OPT_FLAG, AT(all), .help = "a" },
+	{ .name = "here", .kind = WP_OPT_MARK, AT(marks), .argument = "FILE...", .help = "h" },
 	{ .name = "list", .kind = WP_OPT_ACTION, .action = print_something, .help = "l" },
 	{ .name = NULL },
 };
@@ -155,6 +157,23 @@ START_TEST(ends)
 }
 END_TEST
 
+/* Where in the operands an option stands. */
+START_TEST(marks)
+{
+	g_auto(Run) run;
+	parse(&run, "a --here b c --here -f d");
+	ck_assert(run.ok);
+	ck_assert_uint_eq(run.operands->len, 4);
+	ck_assert_uint_eq(run.target.marks.n, 2);
+	ck_assert_str_eq(run.target.marks.names[0], "here");
+	ck_assert_uint_eq(run.target.marks.at[0], 1);
+	ck_assert_uint_eq(run.target.marks.at[1], 3);
+	g_auto(Run) valued;
+	parse(&valued, "--here=b");
+	ck_assert(!valued.ok);
+}
+END_TEST
+
 START_TEST(negation)
 {
 	g_auto(Run) run;
@@ -235,4 +254,4 @@ START_TEST(nearest)
 }
 END_TEST
 
-WP_SUITE("options", values, ends, negation, mistakes, help, nearest)
+WP_SUITE("options", values, ends, marks, negation, mistakes, help, nearest)

@@ -1,0 +1,340 @@
+/* wirepath compare: captures before and after a change: what is slower, by how much, where, and whether it is noise. */
+#include <string.h>
+
+#include "report/analysis.h"
+#include "report/command.h"
+#include "report/compare-page.h"
+#include "report/compare.h"
+#include "report/error.h"
+#include "report/form.h"
+#include "report/gather.h"
+#include "report/load.h"
+
+typedef struct {
+	WpLoadOptions load;
+	WpAnalysisOptions analysis;
+	WpCompareOptions compare;
+	WpMarks marks; /* where the captures of a side begin */
+	gint64 warmup_ns;
+	const char *output;
+	const char *format;
+	gint64 top;
+	gboolean wants_all;
+} CompareOptions;
+
+#define AT(member) .offset = offsetof(CompareOptions, member)
+
+static const WpOption side_table[] = {
+	{ .name = "before",
+	  .kind = WP_OPT_MARK,
+	  AT(marks),
+	  .argument = "FILE...",
+	  .help = "the captures before; three or more a side show what captures of\n"
+		  "one system differ by" },
+	{ .name = "after",
+	  .kind = WP_OPT_MARK,
+	  AT(marks),
+	  .argument = "FILE...",
+	  .help = "the captures after" },
+	{ .name = "warmup",
+	  .kind = WP_OPT_DURATION,
+	  AT(warmup_ns),
+	  .argument = "TIME",
+	  .maximum = 1e18,
+	  .help = "leave out requests that begin sooner after the first record of\ntheir capture" },
+	{ .name = NULL },
+};
+
+static const WpOption test_table[] = {
+	{ .name = "min-change",
+	  .kind = WP_OPT_SHARE,
+	  AT(compare.min_change),
+	  .argument = "SHARE",
+	  .minimum = 0,
+	  .maximum = 10,
+	  .help = "what is less is no change, however certain (5%)" },
+	{ .name = "risk",
+	  .kind = WP_OPT_SHARE,
+	  AT(compare.risk),
+	  .argument = "SHARE",
+	  .minimum = 1e-9,
+	  .maximum = 0.5,
+	  .help = "of comparisons of a system with itself, how many may call\nanything changed "
+		  "(2%)" },
+	{ .name = "resolution",
+	  .kind = WP_OPT_SHARE,
+	  AT(compare.resolution),
+	  .argument = "SHARE",
+	  .minimum = 1e-9,
+	  .maximum = 1e9,
+	  .help = "where captures would not have shown a change of so much, they\nare "
+		  "inconclusive (25%)" },
+	{ .name = NULL },
+};
+
+static const WpOption output_table[] = {
+	{ .name = "output",
+	  .short_name = 'o',
+	  .kind = WP_OPT_TEXT,
+	  AT(output),
+	  .argument = "FILE",
+	  .help = "write there instead of to standard output; .gz, .zst and .lz4\nare compressed" },
+	{ .name = "format",
+	  .kind = WP_OPT_TEXT,
+	  AT(format),
+	  .argument = "NAME",
+	  .help = "text (the default); else by the suffix of FILE" },
+	{ .name = "top",
+	  .kind = WP_OPT_INT,
+	  AT(top),
+	  .argument = "N",
+	  .minimum = 1,
+	  .maximum = 1e9,
+	  .excludes = "all",
+	  .help = "operations to list (10), and those that changed" },
+	{ .name = "all",
+	  .kind = WP_OPT_FLAG,
+	  AT(wants_all),
+	  .help = "all operations, with all their parts" },
+	{ .name = NULL },
+};
+
+/* Operations on a page that people read. */
+#define DEFAULT_TOP 10
+
+static void
+declare(WpOptions *parser, gpointer data)
+{
+	CompareOptions *options = data;
+	wp_compare_options_init(&options->compare);
+	options->top = DEFAULT_TOP;
+	wp_options_add(parser, "Captures", side_table, options);
+	wp_options_add(parser, "Verdicts", test_table, options);
+	wp_options_add(parser, "Output", output_table, options);
+	wp_load_declare(parser, &options->load);
+	wp_analysis_declare(parser, &options->analysis, TRUE);
+}
+
+static void
+clear(gpointer data)
+{
+	wp_analysis_options_clear(&((CompareOptions *)data)->analysis);
+}
+
+/* The operands of each side, in order. */
+typedef struct {
+	GPtrArray *operands[2];
+	char *labels[2]; /* of "label=path"; NULL = none */
+} Sides;
+
+static void
+sides_clear(Sides *sides)
+{
+	for (guint side = 0; side < 2; side++) {
+		g_clear_pointer(&sides->operands[side], g_ptr_array_unref);
+		g_free(sides->labels[side]);
+	}
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sides, sides_clear)
+
+static gboolean
+sides_error(GError **error, const char *text)
+{
+	g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+		    "%s\nwirepath compare BEFORE AFTER, or --before FILE... --after FILE...", text);
+	return FALSE;
+}
+
+/* Of operand NUMBER: 0 before, 1 after, -1 neither. */
+static int
+side_of(const WpMarks *marks, guint number)
+{
+	int side = -1;
+	for (guint i = 0; i < marks->n; i++)
+		if (marks->at[i] <= number)
+			side = strcmp(marks->names[i], "after") == 0;
+	return side;
+}
+
+static void
+add_operand(Sides *sides, guint side, char *operand)
+{
+	const char *path = wp_load_path(operand);
+	if (path > operand && !sides->labels[side])
+		sides->labels[side] = g_strndup(operand, (gsize)(path - operand - 1));
+	g_ptr_array_add(sides->operands[side], (gpointer)path);
+}
+
+static gboolean
+split_sides(const WpInvocation *invocation, const WpMarks *marks, Sides *sides, GError **error)
+{
+	for (guint side = 0; side < 2; side++)
+		sides->operands[side] = g_ptr_array_new();
+	if (!marks->n && invocation->n_operands != 2)
+		return sides_error(error, invocation->n_operands < 2
+						  ? "a capture before and one after are needed"
+						  : "of more than two captures it must be said "
+						    "which are before and which after");
+	for (guint i = 0; i < invocation->n_operands; i++) {
+		int side = marks->n ? side_of(marks, i) : (int)i;
+		if (side < 0)
+			return sides_error(error, "a capture stands before --before and --after");
+		add_operand(sides, (guint)side, invocation->operands[i]);
+	}
+	if (!sides->operands[0]->len || !sides->operands[1]->len)
+		return sides_error(error, "one side has no capture");
+	return TRUE;
+}
+
+static gboolean
+gather_part(const WpAnalysis *part, gpointer data, GError **error)
+{
+	(void)error;
+	wp_gather_add(data, part);
+	return TRUE;
+}
+
+/* How reading went: the worst of all captures. */
+typedef struct {
+	int status;
+	GError *error; /* status -1 */
+} Ending;
+
+static void
+ending_clear(Ending *ending)
+{
+	g_clear_error(&ending->error);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Ending, ending_clear)
+
+static void
+note_status(Ending *ending, int status, GError *error)
+{
+	if (error && !ending->error)
+		ending->error = error;
+	else if (error)
+		g_error_free(error);
+	if (status < 0 || ending->status == 0)
+		ending->status = status;
+}
+
+/* (transfer full) */
+static WpDigest *
+read_capture(const WpInvocation *invocation, CompareOptions *options, char *path, Ending *ending,
+	     GError **error)
+{
+	char *operands[] = { path, NULL };
+	WpInvocation one = *invocation;
+	one.operands = operands;
+	one.n_operands = 1;
+	g_auto(WpLoadOutcome) outcome = { 0 };
+	g_autoptr(WpGather) gather = wp_gather_new(options->warmup_ns);
+	g_autoptr(WpAnalysis) analysis =
+		wp_analysis_run(&one, &options->load, &options->analysis, TRUE, gather_part, gather,
+				&outcome, error);
+	if (!analysis)
+		return NULL;
+	wp_analysis_warn_of_nothing(invocation, analysis, &options->analysis);
+	WpDigest *digest = wp_gather_finish(gather, analysis, &options->analysis, &options->load,
+					    wp_load_partial_reason(&outcome));
+	GError *late = NULL;
+	int status = wp_load_status(&one, &options->load, &outcome,
+				    wp_trace_counters(analysis->trace), &late);
+	note_status(ending, status, late);
+	return digest;
+}
+
+static gboolean
+read_all(const WpInvocation *invocation, CompareOptions *options, const Sides *sides,
+	 GPtrArray *digests, Ending *ending, GError **error)
+{
+	for (guint side = 0; side < 2; side++)
+		for (guint i = 0; i < sides->operands[side]->len; i++) {
+			WpDigest *digest =
+				read_capture(invocation, options, sides->operands[side]->pdata[i],
+					     ending, error);
+			if (!digest)
+				return FALSE;
+			g_ptr_array_add(digests, digest);
+		}
+	return TRUE;
+}
+
+static gboolean
+write_page(const WpInvocation *invocation, const CompareOptions *options,
+	   const WpComparison *comparison, WpComparePageFunc write, GError **error)
+{
+	const char *path = options->output ? options->output : "-";
+	g_autoptr(WpOut) out = wp_out_open(path, error);
+	if (!out)
+		return FALSE;
+	WpComparePage page = { .style = wp_style_for(strcmp(path, "-") == 0, invocation->color),
+			       .top = options->wants_all ? 0 : (guint32)options->top };
+	write(comparison, &page, out);
+	return wp_out_close(out, error);
+}
+
+/* A bad input that others could not be compared with is an error already; the rest is told by the status. */
+static int
+exit_status(const CompareOptions *options, const WpComparison *comparison, Ending *ending,
+	    GError **error)
+{
+	if (ending->error) {
+		g_propagate_error(error, g_steal_pointer(&ending->error));
+		return -1;
+	}
+	if (ending->status || !options->load.is_strict)
+		return ending->status;
+	return !comparison->is_comparable                       ? WP_EXIT_STRANGE
+	       : comparison->verdict == WP_VERDICT_INCONCLUSIVE ? WP_EXIT_INCONCLUSIVE
+								: WP_EXIT_OK;
+}
+
+static int
+run(WpInvocation *invocation, gpointer data, GError **error)
+{
+	CompareOptions *options = data;
+	g_auto(Sides) sides = { 0 };
+	g_auto(Ending) ending = { 0 };
+	g_autoptr(WpOverwrite) files = wp_overwrite_new();
+	g_autoptr(GPtrArray) digests =
+		g_ptr_array_new_with_free_func((GDestroyNotify)wp_digest_free);
+	int form = wp_form_choose(wp_compare_forms, options->output, options->format, error);
+
+	if (form < 0 || !split_sides(invocation, &options->marks, &sides, error) ||
+	    !wp_analysis_check(&options->analysis, error))
+		return -1;
+	wp_load_add_inputs(invocation, files);
+	wp_analysis_add_inputs(&options->analysis, files);
+	if (!wp_overwrite_add_output(files, options->output, error) ||
+	    !read_all(invocation, options, &sides, digests, &ending, error))
+		return -1;
+	for (guint side = 0; side < 2; side++)
+		if (sides.labels[side])
+			options->compare.labels[side] = sides.labels[side];
+	g_autoptr(WpComparison) comparison =
+		wp_compare((WpDigest *const *)(void *)digests->pdata, digests->len,
+			   sides.operands[0]->len, &options->compare);
+	if (!write_page(invocation, options, comparison, wp_compare_writers[form], error))
+		return -1;
+	return exit_status(options, comparison, &ending, error);
+}
+
+const WpCommand wp_command_compare = {
+	.name = "compare",
+	.synopsis = "[OPTION]... BEFORE AFTER",
+	.summary = "captures before and after a change: what is slower, and where",
+	.examples =
+		"  wirepath compare before.pcap after.pcap\n"
+		"  wirepath compare v2.4=old.pcap v2.5=new.pcap -o review.txt\n"
+		"  wirepath compare --before a.pcap b.pcap c.pcap --after d.pcap e.pcap f.pcap\n"
+		"  wirepath compare --warmup 10s --strict before.pcap after.pcap\n",
+	.min_operands = 2,
+	.max_operands = G_MAXUINT,
+	.options_size = sizeof(CompareOptions),
+	.declare = declare,
+	.run = run,
+	.clear = clear,
+};

@@ -1,0 +1,22 @@
+/* Pages of wirepath compare: the forms of -o and --format, each a function on WpComparison. */
+#ifndef WP_REPORT_COMPARE_PAGE_H
+#define WP_REPORT_COMPARE_PAGE_H
+
+#include "report/compare.h"
+#include "report/form.h"
+#include "report/out.h"
+#include "report/terminal.h"
+
+typedef struct {
+	WpStyle style;
+	guint32 top; /* operations to list; 0 = all, with all their parts */
+} WpComparePage;
+
+typedef void (*WpComparePageFunc)(const WpComparison *comparison, const WpComparePage *page,
+				  WpOut *out);
+
+/* The forms, and what writes each: the same number in both. */
+extern const WpForm wp_compare_forms[];
+extern const WpComparePageFunc wp_compare_writers[];
+
+#endif
