@@ -155,6 +155,7 @@ const WpCommand wp_command_report = {
 	.synopsis = "[OPTION]... INPUT...",
 	.summary = "the causal paths in a capture and where their time goes",
 	.examples = "  wirepath report capture.pcap\n"
+		    "  wirepath report capture.pcap -o report.html   a page to explore and mail\n"
 		    "  wirepath report capture.pcap -o paths.dot     then: dot -Tsvg paths.dot\n"
 		    "  wirepath report --root db capture.pcap        as the database sees it\n"
 		    "  wirepath report --where 'latency > 50ms && dst == db' capture.pcap\n"

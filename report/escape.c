@@ -131,6 +131,25 @@ wp_escape_csv_to(GString *out, const char *text)
 	g_string_append_c(out, '"');
 }
 
+void
+wp_escape_html_to(GString *out, const char *text)
+{
+	g_autofree char *safe = wp_escape_terminal(text, TRUE);
+	for (const char *p = safe; *p; p++)
+		if (*p == '&')
+			g_string_append(out, "&amp;");
+		else if (*p == '<')
+			g_string_append(out, "&lt;");
+		else if (*p == '>')
+			g_string_append(out, "&gt;");
+		else if (*p == '"')
+			g_string_append(out, "&quot;");
+		else if (*p == '\'')
+			g_string_append(out, "&#39;");
+		else
+			g_string_append_c(out, *p);
+}
+
 static gsize
 char_width(gunichar c)
 {

@@ -6,6 +6,7 @@
  *   dot        \ and " are quoted, so that neither ends the string nor means \N or \G
  *   JSON       RFC 8259 section 7; what cannot be seen is written \u202e, bytes that are not UTF-8
  *              become U+FFFD
+ *   HTML       text and quoted attributes; control bytes and marks as for terminals
  *   CSV        RFC 4180; control bytes as for terminals, so that a row is a line; text that a
  *              spreadsheet would take for a formula gets a ' in front
  */
@@ -19,6 +20,7 @@ void wp_escape_terminal_to(GString *out, const char *text, gboolean utf8);
 void wp_escape_dot_to(GString *out, const char *text);
 void wp_escape_json_to(GString *out, const char *text);
 void wp_escape_csv_to(GString *out, const char *text);
+void wp_escape_html_to(GString *out, const char *text);
 
 /* (transfer full) */
 char *wp_escape_terminal(const char *text, gboolean utf8);

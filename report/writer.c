@@ -3,10 +3,10 @@
 
 #include "report/form.h"
 
-extern const WpWriter wp_writer_text, wp_writer_dot, wp_writer_json, wp_writer_csv;
+extern const WpWriter wp_writer_text, wp_writer_dot, wp_writer_json, wp_writer_csv, wp_writer_html;
 
 const WpWriter *const wp_writers[] = {
-	&wp_writer_text, &wp_writer_dot, &wp_writer_json, &wp_writer_csv, NULL,
+	&wp_writer_text, &wp_writer_html, &wp_writer_dot, &wp_writer_json, &wp_writer_csv, NULL,
 };
 
 static gboolean

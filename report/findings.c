@@ -1,0 +1,258 @@
+/* One function a check; each adds a finding, whatever it says. */
+#include "report/findings.h"
+
+#include "report/format.h"
+#include "report/words.h"
+
+/* Requests from which on rates and tails mean something. */
+#define MIN_REQUESTS 100
+
+/* A tail: so many times the median is the p99 of a pattern; that takes this share of the time. */
+#define TAIL_FACTOR 5
+#define MIN_SHARE   0.01
+
+/* So many equal calls in a row would be one, if they were asked for together. */
+#define MIN_ROW 5
+
+/* Operations, patterns or nodes named in a sentence. */
+#define MAX_NAMED 3
+
+const char *const wp_finding_verdicts[WP_FINDING_N_VERDICTS] = { "FOUND", "UNDECIDED", "CLEAN" };
+
+static void
+add(GArray *findings, WpFindingVerdict verdict, const char *topic, char *text, guint32 pattern)
+{
+	WpFinding finding = { verdict, topic, text, pattern };
+	g_array_append_val(findings, finding);
+}
+
+static const char *
+label_of(const char *label, const char *protocol)
+{
+	return *label ? label : protocol;
+}
+
+/* Where the time goes: not good or bad, but what most want to know. */
+static void
+check_time(const WpView *view, GArray *findings)
+{
+	char share[WP_FORMAT_MAX], part[WP_FORMAT_MAX], of_all[WP_FORMAT_MAX], time[WP_FORMAT_MAX];
+	const WpViewPattern *best = NULL;
+	const WpViewNode *node = NULL;
+	double most = 0;
+	if (!view->n_totals || view->totals[0].self_ns <= 0)
+		return;
+	for (guint32 i = 0; i < view->n_patterns; i++) {
+		const WpViewPattern *pattern = &view->patterns[i];
+		for (guint32 k = 0; k < pattern->n_nodes && !pattern->is_background; k++)
+			if (pattern->nodes[k].self.sum_ns > most && !pattern->nodes[k].waits) {
+				best = pattern;
+				node = &pattern->nodes[k];
+				most = node->self.sum_ns;
+			}
+	}
+	GString *text = g_string_new(NULL);
+	g_string_printf(text, "%s takes %s of all self time (%s).", view->totals[0].node,
+			wp_format_share(share, view->totals[0].share),
+			wp_format_time(time, view->totals[0].self_ns));
+	if (best)
+		g_string_append_printf(text,
+				       " The costliest place is %s %s in pattern #%u, which takes "
+				       "%s of the time of "
+				       "all requests: it has %s of that pattern's self time.",
+				       node->node, label_of(node->label, node->protocol),
+				       best->rank, wp_format_share(of_all, best->share),
+				       wp_format_share(part, node->self_share));
+	add(findings, WP_FINDING_FOUND, "Where the time goes", g_string_free(text, FALSE),
+	    best ? best->rank : 0);
+}
+
+static guint32
+pattern_of(const WpView *view, guint32 operation)
+{
+	for (guint32 i = 0; i < view->n_patterns; i++)
+		if (view->patterns[i].operation == operation)
+			return view->patterns[i].rank;
+	return 0;
+}
+
+static void
+check_errors(const WpView *view, GArray *findings)
+{
+	char count[WP_FORMAT_MAX], all[WP_FORMAT_MAX], share[WP_FORMAT_MAX];
+	guint64 errors = 0, requests = 0;
+	const WpViewOperation *worst = NULL;
+	for (guint32 i = 0; i < view->n_operations; i++) {
+		const WpViewOperation *one = &view->operations[i];
+		if (one->is_background)
+			continue;
+		errors += one->errors;
+		requests += one->count;
+		if (one->errors && (!worst || one->errors > worst->errors))
+			worst = one;
+	}
+	if (worst)
+		add(findings, WP_FINDING_FOUND, "Errors",
+		    g_strdup_printf(
+			    "%s of %s requests failed, were reset or timed out; most of them %s to "
+			    "%s: %s of those.",
+			    wp_format_count(count, errors), wp_format_count(all, requests),
+			    label_of(worst->label, worst->protocol), worst->node,
+			    wp_format_share(share, (double)worst->errors / (double)worst->count)),
+		    pattern_of(view, (guint32)(worst - view->operations)));
+	else
+		add(findings, requests ? WP_FINDING_CLEAN : WP_FINDING_UNDECIDED, "Errors",
+		    g_strdup(requests
+				     ? "No request failed, was reset or timed out, as far as their "
+				       "protocols tell."
+				     : "There are no requests."),
+		    0);
+}
+
+static gboolean
+has_tail(const WpViewPattern *pattern)
+{
+	const WpViewTimes *latency = &pattern->nodes[0].latency;
+	return pattern->count >= MIN_REQUESTS && pattern->share >= MIN_SHARE &&
+	       latency->p99_ns > TAIL_FACTOR * latency->p50_ns;
+}
+
+/* The node of PATTERN whose self time has the most beyond its median. */
+static const WpViewNode *
+tail_node(const WpViewPattern *pattern)
+{
+	const WpViewNode *best = &pattern->nodes[0];
+	for (guint32 i = 1; i < pattern->n_nodes; i++)
+		if (pattern->nodes[i].self.p99_ns - pattern->nodes[i].self.p50_ns >
+		    best->self.p99_ns - best->self.p50_ns)
+			best = &pattern->nodes[i];
+	return best;
+}
+
+static void
+check_tails(const WpView *view, GArray *findings)
+{
+	guint32 n = 0, first = 0;
+	gboolean is_enough = FALSE;
+	g_autoptr(GString) text = g_string_new(NULL);
+	for (guint32 i = 0; i < view->n_patterns; i++) {
+		const WpViewPattern *pattern = &view->patterns[i];
+		char p50[WP_FORMAT_MAX], p99[WP_FORMAT_MAX];
+		is_enough |= pattern->count >= MIN_REQUESTS;
+		if (pattern->is_background || !has_tail(pattern) || n++ >= MAX_NAMED)
+			continue;
+		first = first ? first : pattern->rank;
+		g_string_append_printf(
+			text, "%s#%u %s: p99 %s against a median of %s, most of it in %s.",
+			text->len ? " " : "", pattern->rank,
+			label_of(pattern->nodes[0].label, pattern->nodes[0].protocol),
+			wp_format_time(p99, pattern->nodes[0].latency.p99_ns),
+			wp_format_time(p50, pattern->nodes[0].latency.p50_ns),
+			tail_node(pattern)->node);
+	}
+	if (n > MAX_NAMED)
+		g_string_append_printf(text, " And %u more patterns.", n - MAX_NAMED);
+	if (!n)
+		g_string_append(text, is_enough ? "No pattern with 1% of the time has a p99 over "
+						  "five times its median."
+						: "No pattern has the 100 requests that a p99 "
+						  "takes.");
+	add(findings,
+	    n           ? WP_FINDING_FOUND
+	    : is_enough ? WP_FINDING_CLEAN
+			: WP_FINDING_UNDECIDED,
+	    "Slow tails", g_string_free(g_steal_pointer(&text), FALSE), first);
+}
+
+/* Equal calls one after another: N+1 queries. */
+static void
+check_rows(const WpView *view, GArray *findings)
+{
+	const WpViewPattern *pattern = NULL;
+	const WpViewNode *worst = NULL;
+	for (guint32 i = 0; i < view->n_patterns; i++)
+		for (guint32 k = 0; k < view->patterns[i].n_nodes; k++) {
+			const WpViewNode *node = &view->patterns[i].nodes[k];
+			if (node->repeat >= MIN_ROW && !view->patterns[i].is_background &&
+			    (!worst || node->latency.sum_ns > worst->latency.sum_ns)) {
+				pattern = &view->patterns[i];
+				worst = node;
+			}
+		}
+	if (!worst) {
+		add(findings, view->n_patterns ? WP_FINDING_CLEAN : WP_FINDING_UNDECIDED,
+		    "Calls in a row",
+		    g_strdup(view->n_patterns
+				     ? "No request makes five equal calls one after another."
+				     : "There are no patterns."),
+		    0);
+		return;
+	}
+	char share[WP_FORMAT_MAX];
+	add(findings, WP_FINDING_FOUND, "Calls in a row",
+	    g_strdup_printf("Requests of pattern #%u make %u equal calls to %s, one after another: "
+			    "%s. They "
+			    "take %s of the time of these requests.",
+			    pattern->rank, worst->repeat, worst->node,
+			    label_of(worst->label, worst->protocol),
+			    wp_format_share(share, pattern->total_ns > 0 ? worst->latency.sum_ns /
+										   pattern->total_ns
+									 : 0)),
+	    pattern->rank);
+}
+
+static void
+check_capture(const WpView *view, GArray *findings)
+{
+	char *words = wp_words_loss(view);
+	gboolean has_loss =
+		view->quality.n_counters && view->quality.counters[0].level == WP_VIEW_LOSS;
+	if (words)
+		add(findings, WP_FINDING_FOUND, "Capture", words, 0);
+	else
+		add(findings, WP_FINDING_CLEAN, "Capture",
+		    g_strdup(has_loss ? "Next to nothing is missing from the capture."
+				      : "Nothing is known to be missing from the capture."),
+		    0);
+}
+
+static void
+check_paths(const WpView *view, GArray *findings)
+{
+	static const WpFindingVerdict verdicts[] = {
+		[WP_VIEW_TRUST_NONE] = WP_FINDING_UNDECIDED,
+		[WP_VIEW_TRUST_HIGH] = WP_FINDING_CLEAN,
+		[WP_VIEW_TRUST_MIXED] = WP_FINDING_UNDECIDED,
+		[WP_VIEW_TRUST_LOW] = WP_FINDING_FOUND,
+		[WP_VIEW_TRUST_STOPPED] = WP_FINDING_UNDECIDED,
+	};
+	add(findings, verdicts[view->links.trust], "Doubtful paths", wp_words_trust(view), 0);
+}
+
+static void
+clear(gpointer data)
+{
+	g_free(((WpFinding *)data)->text);
+}
+
+static int
+compare_findings(gconstpointer a, gconstpointer b)
+{
+	const WpFinding *x = a, *y = b;
+	return (x->verdict > y->verdict) - (x->verdict < y->verdict);
+}
+
+GArray *
+wp_findings_new(const WpView *view)
+{
+	GArray *findings = g_array_new(FALSE, FALSE, sizeof(WpFinding));
+	g_array_set_clear_func(findings, clear);
+	check_time(view, findings);
+	check_errors(view, findings);
+	check_tails(view, findings);
+	check_rows(view, findings);
+	check_paths(view, findings);
+	check_capture(view, findings);
+	g_array_sort(findings, compare_findings);
+	return findings;
+}

@@ -1,0 +1,31 @@
+/*
+ * Findings: what is worth looking at first, each with its evidence, or the word that it was looked for and is
+ * not there, or that the input cannot tell.
+ */
+#ifndef WP_REPORT_FINDINGS_H
+#define WP_REPORT_FINDINGS_H
+
+#include <glib.h>
+
+#include "report/view.h"
+
+typedef enum {
+	WP_FINDING_FOUND,
+	WP_FINDING_UNDECIDED,
+	WP_FINDING_CLEAN,
+	WP_FINDING_N_VERDICTS
+} WpFindingVerdict;
+
+extern const char *const wp_finding_verdicts[WP_FINDING_N_VERDICTS];
+
+typedef struct {
+	WpFindingVerdict verdict;
+	const char *topic;
+	char *text;      /* a sentence or two, with names as they came from packets */
+	guint32 pattern; /* rank of the pattern that shows it; 0 = none */
+} WpFinding;
+
+/* (transfer full) Of WpFinding, what was found first. */
+GArray *wp_findings_new(const WpView *view);
+
+#endif

@@ -1,0 +1,28 @@
+/* WpViewCurve: the histogram of one node of a pattern, for pages that draw it. Made when it is asked for. */
+#ifndef WP_REPORT_VIEW_CURVE_H
+#define WP_REPORT_VIEW_CURVE_H
+
+#include <glib.h>
+
+#include "report/view.h"
+
+#define WP_VIEW_CURVE_BINS 64
+
+typedef struct {
+	double low_ns; /* of all bins, which are equally wide on a logarithmic scale */
+	double high_ns;
+	guint64 n; /* all counts */
+	guint64 counts[WP_VIEW_CURVE_BINS];
+	guint32 n_bins; /* 0 = there is nothing to draw; 1 = all are equal */
+} WpViewCurve;
+
+typedef enum {
+	WP_VIEW_CURVE_LATENCY,
+	WP_VIEW_CURVE_SELF
+} WpViewCurveKind;
+
+/* Of NODE of PATTERN, both of VIEW. */
+WpViewCurve wp_view_curve(const WpView *view, const WpViewPattern *pattern, guint32 node,
+			  WpViewCurveKind kind);
+
+#endif

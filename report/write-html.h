@@ -1,0 +1,58 @@
+/*
+ * The HTML page in parts. One file without references to any other: it is read from a disk, mailed, printed,
+ * and shown under policies that allow neither scripts nor styles; so it says everything in headings, tables,
+ * lists and drawings with their own attributes, and CSS and script (page/) only add to that.
+ */
+#ifndef WP_REPORT_WRITE_HTML_H
+#define WP_REPORT_WRITE_HTML_H
+
+#include "report/view-request.h"
+#include "report/writer.h"
+
+typedef struct {
+	const WpView *view;
+	const WpPage *page;
+	WpOut *out;
+	guint32 n_rows; /* of trees and requests so far: a page has a size that can be mailed */
+} WpHtml;
+
+/* Rows of trees and of requests; with these a page stays under 5 MB. */
+#define WP_HTML_MAX_ROWS 6000
+
+/* Patterns that have a part of their own; the others are rows of a table. */
+#define WP_HTML_MAX_PATTERNS 50
+
+/* Text, shortened to WIDTH columns where that is not 0; whole names stand in titles, up to a length. */
+void wp_html_text(const WpHtml *html, const char *text, gsize width);
+
+/* <td data-v="VALUE">TEXT</td>: exact for scripts, rounded for people. DECIMALS of VALUE. */
+void wp_html_cell(const WpHtml *html, double value, int decimals, const char *text);
+void wp_html_time_cell(const WpHtml *html, gboolean has, double ns);
+void wp_html_count_cell(const WpHtml *html, guint64 count);
+void wp_html_share_cell(const WpHtml *html, double share);
+
+/* A number, whatever the locale; and as an attribute: ' NAME="VALUE"', to a tenth. */
+void wp_html_number(const WpHtml *html, double value, int decimals);
+void wp_html_attribute(const WpHtml *html, const char *name, double value);
+
+/* Attributes x, y, width and height. */
+void wp_html_box(const WpHtml *html, double x, double y, double width, double height);
+
+/* Class and colour of a node: the same name always has the same. */
+guint wp_html_color(const WpHtml *html, const char *node);
+const char *wp_html_rgb(guint color);
+
+/* A line of a tree before a name: "|- ", for pages without styles. */
+void wp_html_branch(const WpHtml *html, gboolean is_own, gboolean is_last, gboolean is_parallel);
+
+/* The part of a pattern (write-html-pattern.c). */
+void wp_html_pattern(WpHtml *html, const WpViewPattern *pattern, gboolean is_open);
+
+/* Drawings (write-html-draw.c, write-html-graph.c). */
+void wp_html_timeline(const WpHtml *html, const WpViewRequest *request, const char *id);
+void wp_html_curve(const WpHtml *html, const WpViewPattern *pattern);
+void wp_html_shares(const WpHtml *html);
+void wp_html_service_graph(const WpHtml *html);
+void wp_html_flame(const WpHtml *html);
+
+#endif
