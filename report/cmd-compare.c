@@ -1,10 +1,12 @@
 /* wirepath compare: captures before and after a change: what is slower, by how much, where, and whether it is noise. */
 #include <string.h>
 
+#include "capture/input.h"
 #include "report/analysis.h"
 #include "report/command.h"
 #include "report/compare-page.h"
 #include "report/compare.h"
+#include "report/digest-json.h"
 #include "report/error.h"
 #include "report/form.h"
 #include "report/gather.h"
@@ -246,15 +248,43 @@ read_capture(const WpInvocation *invocation, CompareOptions *options, char *path
 	return digest;
 }
 
+/* TRUE where PATH is the JSON of a report; errors are found again by whoever reads it. */
+static gboolean
+is_result(const char *path)
+{
+	const guint8 *head;
+	if (strcmp(path, "-") == 0 || !g_file_test(path, G_FILE_TEST_IS_REGULAR))
+		return FALSE;
+	g_autoptr(WpInput) input = wp_input_open(path, NULL);
+	gssize n = input ? wp_input_peek(input, 64, &head, NULL) : 0;
+	return n > 0 && wp_digest_is_result((const char *)head, (gsize)n);
+}
+
+/* (transfer full) Of a result, which was inferred when it was made: options of that are of no use. */
+static WpDigest *
+read_result(const CompareOptions *options, const char *path, GError **error)
+{
+	if (options->warmup_ns) {
+		g_set_error(
+			error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			"--warmup cannot be taken from %s, which holds no single requests\nmake "
+			"it with wirepath report --from +TIME",
+			path);
+		return NULL;
+	}
+	return wp_digest_read(path, error);
+}
+
 static gboolean
 read_all(const WpInvocation *invocation, CompareOptions *options, const Sides *sides,
 	 GPtrArray *digests, Ending *ending, GError **error)
 {
 	for (guint side = 0; side < 2; side++)
 		for (guint i = 0; i < sides->operands[side]->len; i++) {
-			WpDigest *digest =
-				read_capture(invocation, options, sides->operands[side]->pdata[i],
-					     ending, error);
+			char *path = sides->operands[side]->pdata[i];
+			WpDigest *digest = is_result(path) ? read_result(options, path, error)
+							   : read_capture(invocation, options, path,
+									  ending, error);
 			if (!digest)
 				return FALSE;
 			g_ptr_array_add(digests, digest);

@@ -2,6 +2,7 @@
 #include "report/analysis.h"
 #include "report/command.h"
 #include "report/error.h"
+#include "report/gather.h"
 #include "report/interrupt.h"
 #include "report/load.h"
 #include "report/output.h"
@@ -59,6 +60,20 @@ typedef struct {
 	gboolean is_cut; /* interrupted: half of it says nothing */
 } Check;
 
+/* What is done with each part. */
+typedef struct {
+	Check check;
+	WpGather *gather; /* NULL: no page wants it */
+} Parts;
+
+static void
+parts_clear(Parts *parts)
+{
+	wp_gather_free(parts->gather);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Parts, parts_clear)
+
 /*
  * Where most calls have several possible parents, and there are few to learn from, an engine may learn its own
  * mistakes and be sure of them. A part so small costs a moment more.
@@ -74,9 +89,8 @@ wants_check(const WpAnalysis *part, const ReportOptions *options)
 
 /* What can be expected of all parts is what can be expected of each. */
 static gboolean
-check_part(const WpAnalysis *part, gpointer data, GError **error)
+check_part(const WpAnalysis *part, Check *check, GError **error)
 {
-	Check *check = data;
 	WpSelfCheck own;
 	if (!wants_check(part, check->options) || wp_interrupt_came())
 		return TRUE; /* the parts before say what can be expected */
@@ -92,10 +106,25 @@ check_part(const WpAnalysis *part, gpointer data, GError **error)
 }
 
 static gboolean
+take_part(const WpAnalysis *part, gpointer data, GError **error)
+{
+	Parts *parts = data;
+	if (parts->gather)
+		wp_gather_add(parts->gather, part);
+	return check_part(part, &parts->check, error);
+}
+
+static gboolean
 write_pages(const WpInvocation *invocation, const ReportOptions *options,
-	    const WpAnalysis *analysis, const Check *check, const WpLoadOutcome *outcome,
+	    const WpAnalysis *analysis, const Parts *parts, const WpLoadOutcome *outcome,
 	    GError **error)
 {
+	const Check *check = &parts->check;
+	const char *partial = wp_load_partial_reason(outcome);
+	g_autoptr(WpDigest) digest = NULL;
+	if (parts->gather)
+		digest = wp_gather_finish(parts->gather, analysis, &options->analysis,
+					  &options->load, partial);
 	wp_analysis_warn_of_nothing(invocation, analysis, &options->analysis);
 	if (check->is_cut)
 		wp_warn(invocation, "interrupted: the self-check did not come to an end, and is "
@@ -105,12 +134,13 @@ write_pages(const WpInvocation *invocation, const ReportOptions *options,
 		.file = file,
 		.root = options->analysis.root,
 		.where = options->analysis.where,
-		.partial = wp_load_partial_reason(outcome),
+		.partial = partial,
 		.is_inference_stopped = outcome->is_inference_stopped,
 		.unfolds = options->unfolds,
 		.shows_check = options->self_check,
 		.check = check->is_checked && !check->is_cut ? &check->sum : NULL,
 		.is_selective = wp_load_is_selective(&options->load),
+		.digest = digest,
 	};
 	g_autoptr(WpView) view = wp_view_new(analysis, &shown);
 	return wp_output_write(invocation, &options->output, WP_WRITE_REPORT, view, error);
@@ -140,11 +170,13 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	wp_analysis_add_inputs(&options->analysis, files);
 	if (!wp_output_guard(&options->output, files, error))
 		return -1;
-	Check check = { .options = options, .progress = invocation->progress };
+	g_auto(Parts) parts = { .check = { .options = options, .progress = invocation->progress } };
+	if (wp_output_wants_digest(&options->output))
+		parts.gather = wp_gather_new(0);
 	g_autoptr(WpAnalysis) analysis =
-		wp_analysis_run(invocation, &options->load, &options->analysis, TRUE, check_part,
-				&check, &outcome, error);
-	if (!analysis || !write_pages(invocation, options, analysis, &check, &outcome, error))
+		wp_analysis_run(invocation, &options->load, &options->analysis, TRUE, take_part,
+				&parts, &outcome, error);
+	if (!analysis || !write_pages(invocation, options, analysis, &parts, &outcome, error))
 		return -1;
 	return wp_load_status(invocation, &options->load, &outcome,
 			      wp_trace_counters(analysis->trace), error);

@@ -59,7 +59,8 @@ wp_digest_free(WpDigest *digest)
 const char *
 wp_digest_text(WpDigest *digest, const char *text)
 {
-	return g_string_chunk_insert_const(digest->texts, text);
+	g_autofree char *valid = g_utf8_make_valid(text, -1);
+	return g_string_chunk_insert_const(digest->texts, valid);
 }
 
 WpDigestOperation *

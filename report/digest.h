@@ -162,7 +162,7 @@ typedef struct WpDigest {
 WpDigest *wp_digest_new(void);
 void wp_digest_free(WpDigest *digest);
 
-/* (transfer none) TEXT, kept as long as DIGEST. */
+/* (transfer none) TEXT, kept as long as DIGEST; as UTF-8, as JSON can hold nothing else. */
 const char *wp_digest_text(WpDigest *digest, const char *text);
 
 /* The number of a new node, operation; of a part of OPERATION. G_MAXUINT32 where there are too many. Texts are copied. */

@@ -93,6 +93,18 @@ wp_output_check(const WpInvocation *invocation, WpOutputOptions *options, WpWrit
 }
 
 gboolean
+wp_output_wants_digest(const WpOutputOptions *options)
+{
+	for (guint i = 0; i < options->files->len; i++) {
+		const WpWriter *writer = wp_writer_for(options->files->pdata[i], options->format,
+						       WP_WRITE_REPORT, NULL);
+		if (writer && writer->wants_digest)
+			return TRUE;
+	}
+	return FALSE;
+}
+
+gboolean
 wp_output_guard(const WpOutputOptions *options, WpOverwrite *files, GError **error)
 {
 	for (guint i = 0; i < options->files->len; i++)

@@ -28,6 +28,9 @@ void wp_output_options_clear(WpOutputOptions *options);
 gboolean wp_output_check(const WpInvocation *invocation, WpOutputOptions *options, WpWriterUse use,
 			 GError **error);
 
+/* TRUE where one of the pages of a report holds what compare needs; to be asked after wp_output_check(). */
+gboolean wp_output_wants_digest(const WpOutputOptions *options);
+
 /* FALSE where one of the outputs is among FILES or given twice. After wp_output_check(). */
 gboolean wp_output_guard(const WpOutputOptions *options, WpOverwrite *files, GError **error);
 

@@ -654,6 +654,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	view->where = options->where;
 	view->partial = options->partial;
 	view->is_selective = options->is_selective;
+	view->digest = options->digest;
 	view->total_ns = analysis->patterns->total_ns;
 	fill_facts(&maker);
 	fill_patterns(&maker);

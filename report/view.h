@@ -307,9 +307,11 @@ typedef struct {
 	WpViewShared *shared;
 
 	const struct WpAnalysis *analysis; /* what it is a view of, for view-request.h */
+	const struct WpDigest *digest;     /* what compare needs of it; NULL = not asked for */
 } WpView;
 
 struct WpAnalysis;
+struct WpDigest;
 struct WpSelfCheck;
 
 typedef struct {
@@ -322,6 +324,7 @@ typedef struct {
 	gboolean unfolds;                /* uncertain patterns are shown like others */
 	gboolean shows_check;            /* whatever it says */
 	const struct WpSelfCheck *check; /* or NULL */
+	const struct WpDigest *digest;   /* or NULL */
 } WpViewOptions;
 
 struct WpCounters;

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "report/digest-json.h"
 #include "report/json.h"
 #include "report/write-spectrum.h"
 #include "report/writer.h"
@@ -372,6 +373,8 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	wp_json_close(&json, ']');
 	write_quality(&json, &view->quality);
 	write_shared(&json, view);
+	if (view->digest)
+		wp_digest_write(&json, "comparison", view->digest);
 	wp_json_close(&json, '}');
 }
 
@@ -476,6 +479,7 @@ const WpWriter wp_writer_json = {
 	.name = "json",
 	.summary = "everything, for programs",
 	.suffixes = suffixes,
+	.wants_digest = TRUE,
 	.report = write_report,
 	.spectrum = wp_spectrum_json,
 	.inspect = write_inspect,
