@@ -11,6 +11,7 @@
 #include "capture/flow.h"
 #include "capture/front.h"
 #include "capture/keylog.h"
+#include "capture/live.h"
 #include "capture/loss.h"
 #include "capture/merge.h"
 #include "capture/order.h"
@@ -142,7 +143,9 @@ run_init(Run *run, const char *const *paths, gsize n_paths, const WpCaptureOptio
 		return FALSE;
 	if (options->rmi_interfaces && !read_rmi_names(run, options->rmi_interfaces, error))
 		return FALSE;
-	run->source = wp_source_open_all(paths, n_paths, options->standard_input, error);
+	run->source = options->live
+			      ? wp_source_open_live(options->live)
+			      : wp_source_open_all(paths, n_paths, options->standard_input, error);
 	if (!run->source)
 		return FALSE;
 	run->front = wp_front_new(options, run->source, error);
@@ -282,6 +285,16 @@ ending_of(Run *run, WpFrontResult result)
 	return result == WP_FRONT_ERROR ? FAILED_INPUT : ENDED;
 }
 
+/* No packet comes now: what is known goes out all the same. */
+static gboolean
+wait_for_packets(Run *run, GError **error)
+{
+	const WpFrontFacts *facts = wp_front_facts(run->front);
+	gint64 now_ns = MAX(facts->now_ns, facts->last_ns);
+
+	return wp_order_advance(run->order, now_ns, error) && tell_losses(run, now_ns, error);
+}
+
 /* One packet after the other. */
 static Ending
 read_packets(Run *run, GError **error)
@@ -297,6 +310,8 @@ read_packets(Run *run, GError **error)
 		if (result < WP_FRONT_FILTERED &&
 		    !take_packet(run, result == WP_FRONT_SEGMENT ? &segment : NULL, facts->last_ns,
 				 error))
+			return FAILED_OUTPUT;
+		if (result == WP_FRONT_WAIT && !wait_for_packets(run, error))
 			return FAILED_OUTPUT;
 		/* The end is asked about too: a signal may have been what ended it. */
 		if ((result >= WP_FRONT_END || facts->n_packets % PROGRESS_PACKETS == 0) &&
@@ -422,6 +437,8 @@ finish(Run *run, GError **error)
 	wp_flows_finish(run->flows);
 	wp_counters_merge(run->counters, wp_front_counters(run->front));
 	wp_counters_add(run->counters, WP_COUNT_KERNEL_DROPS, wp_source_kernel_drops(run->source));
+	if (run->options->live)
+		wp_live_count(run->options->live, run->counters);
 	if (run->keylog)
 		wp_counters_add(run->counters, WP_COUNT_SECRETS_UNREAD,
 				wp_keylog_n_bad(run->keylog) + wp_keylog_n_left_out(run->keylog));

@@ -27,6 +27,7 @@ typedef struct {
 	gboolean (*progress)(guint64 read, guint64 size, guint64 packets,
 			     gpointer data); /* FALSE stops */
 	gpointer progress_data;
+	struct WpLive *live; /* interfaces to be read instead of files (source.h), or NULL */
 	WpInput **
 		standard_input; /* already open, for the path "-": taken (then NULL); may be NULL */
 } WpCaptureOptions;
@@ -35,7 +36,7 @@ typedef struct {
 void wp_capture_options_init(WpCaptureOptions *options);
 
 /*
- * Reads PATHS (pcap, pcapng, compressed; "-" = stdin) and pushes into SINK, with begin, counters and
+ * Reads PATHS (pcap, pcapng, compressed; "-" = stdin; of live interfaces: their names) and pushes into SINK, with begin, counters and
  * end. An input that is cut short is a counter (WP_COUNT_INPUT_TRUNCATED), not an error; an error in
  * the middle still pushes what was read, then returns FALSE. OUT_STOPPED (may be NULL): progress asked
  * to stop.

@@ -36,6 +36,9 @@
 	X(INPUT_STOPPED, "input-stopped", LOSS, "inputs not read to their end: interrupted")       \
 	X(INPUT_DAMAGED, "input-damaged", LOSS, "inputs not read to their end: damaged")           \
 	X(KERNEL_DROPS, "kernel-drops", LOSS, "packets that the capturing kernel dropped")         \
+	X(INTERFACE_DROPS, "interface-drops", LOSS, "packets that the network interface dropped")  \
+	X(INTERFACE_GAPS, "interface-gaps", LOSS, "times that an interface was down or away")      \
+	X(CLOCK_STEPS, "clock-steps", NOTE, "times that the clock was set while capturing")        \
 	X(BLOCKS_SKIPPED, "capture-blocks-skipped", INFO, "blocks of captures passed over")        \
 	X(FRAGMENTS, "ip-fragments", INFO, "IP fragments")                                         \
 	X(FRAGMENTS_LOST, "ip-fragments-lost", LOSS, "fragments of datagrams never complete")      \

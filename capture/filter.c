@@ -30,6 +30,12 @@ struct WpFilter {
 	guint n_programs;
 };
 
+guint32
+wp_filter_link_type(int dlt)
+{
+	return dlt == DLT_RAW ? LINK_RAW : (guint32)dlt;
+}
+
 /* Files call raw IP 101, libpcap itself 12 or 14. */
 static int
 dlt_of(guint32 link_type)
@@ -65,6 +71,12 @@ compile(const WpFilter *filter, guint32 link_type, guint n_tags, struct bpf_prog
 	return ok;
 }
 
+static gboolean
+speaks_of_tags(const char *expression)
+{
+	return g_regex_match_simple("\\b(vlan|mpls|pppoes|pppoed)\\b", expression, 0, 0);
+}
+
 WpFilter *
 wp_filter_new(const char *expression, GError **error)
 {
@@ -72,8 +84,7 @@ wp_filter_new(const char *expression, GError **error)
 	struct bpf_program program;
 
 	filter->expression = g_strdup(expression);
-	filter->knows_vlans =
-		g_regex_match_simple("\\b(vlan|mpls|pppoes|pppoed)\\b", expression, 0, 0);
+	filter->knows_vlans = speaks_of_tags(expression);
 	if (!compile(filter, LINK_ETHERNET, 0, &program, error))
 		return NULL;
 	pcap_freecode(&program);
@@ -89,6 +100,17 @@ wp_filter_free(WpFilter *filter)
 		pcap_freecode(&filter->programs[i].program);
 	g_free(filter->expression);
 	g_free(filter);
+}
+
+char *
+wp_filter_for_kernel(const char *expression, guint32 link_type)
+{
+	if (link_type != LINK_ETHERNET || speaks_of_tags(expression) ||
+	    !expression[strspn(expression, " \t")])
+		return g_strdup(expression);
+	return g_strdup_printf("(%s) or ether proto 0x8100 or ether proto 0x88a8 or "
+			       "ether proto 0x9100",
+			       expression);
 }
 
 /* How many VLAN tags an Ethernet frame has. */
@@ -122,6 +144,12 @@ get_program(WpFilter *filter, guint32 link_type, guint n_tags, GError **error)
 	program->n_tags = n_tags;
 	filter->n_programs++;
 	return &program->program;
+}
+
+gboolean
+wp_filter_is_tagged(const WpFrame *frame)
+{
+	return frame->link_type == LINK_ETHERNET && count_tags(frame) > 0;
 }
 
 gboolean

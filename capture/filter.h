@@ -23,6 +23,20 @@ void wp_filter_free(WpFilter *filter);
 gboolean wp_filter_matches(WpFilter *filter, const WpFrame *frame, gboolean *out_matches,
 			   GError **error);
 
+/*
+ * (transfer full) EXPRESSION for a live interface. The kernel takes the outermost tag off before it asks its
+ * filter, but not the second one, nor those of frames that are sent with it; and libpcap's "vlan" would
+ * apply to both. So it is asked to let frames that still have a tag pass as well, and those are filtered here
+ * once more: wp_filter_is_tagged() and wp_filter_matches().
+ */
+char *wp_filter_for_kernel(const char *expression, guint32 link_type);
+
+/* TRUE where an Ethernet frame has a VLAN tag. */
+gboolean wp_filter_is_tagged(const WpFrame *frame);
+
+/* What files call the link type that libpcap calls DLT on this machine. */
+guint32 wp_filter_link_type(int dlt);
+
 /* Name of a link type ("EN10MB"), or its number. BUFFER is used for numbers. */
 const char *wp_link_type_name(guint32 link_type, char *buffer, gsize size);
 

@@ -143,6 +143,9 @@ wp_front_next(WpFront *front, WpSegment *out_segment, GError **error)
 		return WP_FRONT_END;
 	case WP_SOURCE_CUT:
 		return WP_FRONT_CUT;
+	case WP_SOURCE_WAIT:
+		front->facts.now_ns = frame.time_ns;
+		return WP_FRONT_WAIT;
 	default:
 		return WP_FRONT_ERROR;
 	}

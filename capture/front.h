@@ -19,6 +19,7 @@ typedef struct {
 	guint64 n_packets;
 	gint64 first_ns; /* of the packets taken; WP_NO_TIME = none */
 	gint64 last_ns;
+	gint64 now_ns;      /* of WAIT: what comes is not before it */
 	guint32 snapped_at; /* the longest packet that was cut */
 	guint32 link_types[WP_FRONT_MAX_LINK_TYPES];
 	guint n_link_types;
@@ -28,6 +29,7 @@ typedef enum {
 	WP_FRONT_SEGMENT,  /* a frame that gave a segment */
 	WP_FRONT_TIME,     /* a frame that gave none: its time alone counts */
 	WP_FRONT_FILTERED, /* a frame that was not asked for */
+	WP_FRONT_WAIT,     /* none now */
 	WP_FRONT_END,      /* as those of WpSourceResult */
 	WP_FRONT_CUT,
 	WP_FRONT_ERROR

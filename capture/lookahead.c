@@ -42,6 +42,13 @@ wp_lookahead_peek(WpLookahead *lookahead, WpLookaheadFunc func, gpointer data)
 	while (lookahead->frames->len < WP_LOOKAHEAD_PACKETS &&
 	       lookahead->bytes->len < WP_LOOKAHEAD_BYTES) {
 		lookahead->result = wp_source_next(lookahead->source, &frame, &lookahead->failure);
+		if (lookahead->result == WP_SOURCE_WAIT) {
+			/* Those that are there must do: nobody knows when there will be more. */
+			lookahead->result = WP_SOURCE_FRAME;
+			if (lookahead->frames->len > 0)
+				return;
+			continue;
+		}
 		if (lookahead->result != WP_SOURCE_FRAME)
 			return;
 		func(&frame, data);

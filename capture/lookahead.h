@@ -9,7 +9,8 @@
 
 #include "capture/source.h"
 
-/* So many packets or bytes are looked at; a pipe gives nothing before it has given them, or has ended. */
+/* So many packets or bytes are looked at; a pipe gives nothing before it has given them, or has ended;
+ * of live interfaces those that come without a pause. */
 #define WP_LOOKAHEAD_PACKETS 256
 #define WP_LOOKAHEAD_BYTES   (256 * 1024)
 

@@ -37,11 +37,18 @@ typedef enum {
 	KEEP_ALL
 } Keep;
 
-/* WRITE takes all of the bytes; LAST ends the compressed stream. */
+/* What follows the bytes that a codec is given. */
+typedef enum {
+	THEN_MORE,
+	THEN_SYNC, /* what is there must come out */
+	THEN_END
+} Then;
+
+/* WRITE takes all of the bytes. */
 typedef struct {
 	const char *suffix;
 	gboolean (*start)(Output *output);
-	void (*write)(Output *output, const char *bytes, gsize n, gboolean last);
+	void (*write)(Output *output, const char *bytes, gsize n, Then then);
 	void (*stop)(Output *output);
 } Codec;
 
@@ -156,7 +163,7 @@ start_plain(Output *output)
 }
 
 static void
-write_plain(Output *output, const char *bytes, gsize n, gboolean last)
+write_plain(Output *output, const char *bytes, gsize n, Then then)
 {
 	write_file(output, bytes, n);
 }
@@ -174,7 +181,7 @@ start_gzip(Output *output)
 }
 
 static void
-write_gzip(Output *output, const char *bytes, gsize n, gboolean last)
+write_gzip(Output *output, const char *bytes, gsize n, Then then)
 {
 	z_stream *zlib = &output->zlib;
 
@@ -183,7 +190,9 @@ write_gzip(Output *output, const char *bytes, gsize n, gboolean last)
 	do {
 		zlib->next_out = (Bytef *)output->packed;
 		zlib->avail_out = BUFFER_BYTES;
-		deflate(zlib, last ? Z_FINISH : Z_NO_FLUSH);
+		deflate(zlib, then == THEN_END    ? Z_FINISH
+			      : then == THEN_SYNC ? Z_SYNC_FLUSH
+						  : Z_NO_FLUSH);
 		write_file(output, output->packed, BUFFER_BYTES - zlib->avail_out);
 	} while (zlib->avail_out == 0 && !output->failure);
 }
@@ -203,7 +212,7 @@ start_zstd(Output *output)
 }
 
 static void
-write_zstd(Output *output, const char *bytes, gsize n, gboolean last)
+write_zstd(Output *output, const char *bytes, gsize n, Then then)
 {
 	ZSTD_inBuffer from = { bytes, n, 0 };
 	gsize left;
@@ -211,14 +220,16 @@ write_zstd(Output *output, const char *bytes, gsize n, gboolean last)
 	do {
 		ZSTD_outBuffer to = { output->packed, BUFFER_BYTES, 0 };
 		left = ZSTD_compressStream2(output->zstd, &to, &from,
-					    last ? ZSTD_e_end : ZSTD_e_continue);
+					    then == THEN_END    ? ZSTD_e_end
+					    : then == THEN_SYNC ? ZSTD_e_flush
+								: ZSTD_e_continue);
 		if (ZSTD_isError(left)) {
 			errno = ENOMEM;
 			set_failure(output, "compress");
 			return;
 		}
 		write_file(output, output->packed, to.pos);
-	} while ((from.pos < from.size || (last && left > 0)) && !output->failure);
+	} while ((from.pos < from.size || (then != THEN_MORE && left > 0)) && !output->failure);
 }
 
 static void
@@ -253,7 +264,7 @@ put_lz4(Output *output, gsize made)
 }
 
 static void
-write_lz4(Output *output, const char *bytes, gsize n, gboolean last)
+write_lz4(Output *output, const char *bytes, gsize n, Then then)
 {
 	if (!output->in_frame)
 		put_lz4(output, LZ4F_compressBegin(output->lz4, output->packed, BUFFER_BYTES,
@@ -262,7 +273,9 @@ write_lz4(Output *output, const char *bytes, gsize n, gboolean last)
 	for (gsize at = 0; at < n && !output->failure; at += LZ4_STEP)
 		put_lz4(output, LZ4F_compressUpdate(output->lz4, output->packed, BUFFER_BYTES,
 						    bytes + at, MIN(n - at, LZ4_STEP), NULL));
-	if (last && !output->failure)
+	if (then == THEN_SYNC && !output->failure)
+		put_lz4(output, LZ4F_flush(output->lz4, output->packed, BUFFER_BYTES, NULL));
+	if (then == THEN_END && !output->failure)
 		put_lz4(output, LZ4F_compressEnd(output->lz4, output->packed, BUFFER_BYTES, NULL));
 }
 
@@ -307,6 +320,17 @@ open_temporary(Output *output, const struct stat *old, GError **error)
 	return TRUE;
 }
 
+/* A file that is there already is emptied. */
+static gboolean
+open_in_place(Output *output, const char *path, GError **error)
+{
+	output->fd =
+		strcmp(path, "-") == 0
+			? STDOUT_FILENO
+			: open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	return output->fd >= 0 || fail_to_open(path, error);
+}
+
 static gboolean
 open_file(Output *output, const char *path, GError **error)
 {
@@ -343,15 +367,17 @@ wp_output_plain_length(const char *path)
 	return strlen(path) - strlen(find_codec(path)->suffix);
 }
 
-WpOutput *
-wp_output_open(const char *path, GError **error)
+typedef gboolean (*Opening)(Output *output, const char *path, GError **error);
+
+static WpOutput *
+open_by(Opening opening, const char *path, GError **error)
 {
 	Output *output = g_new0(Output, 1);
 	g_autoptr(WpOutput) base = &output->base;
 
 	output->path = g_strdup(strcmp(path, "-") == 0 ? "standard output" : path);
 	output->fd = -1;
-	if (!open_file(output, path, error))
+	if (!opening(output, path, error))
 		return NULL;
 	output->codec = find_codec(path);
 	if (!output->codec->start(output))
@@ -363,19 +389,37 @@ wp_output_open(const char *path, GError **error)
 	return g_steal_pointer(&base);
 }
 
+WpOutput *
+wp_output_open(const char *path, GError **error)
+{
+	return open_by(open_file, path, error);
+}
+
+WpOutput *
+wp_output_open_in_place(const char *path, GError **error)
+{
+	return open_by(open_in_place, path, error);
+}
+
 static void
-flush(Output *output, gboolean last)
+flush(Output *output, Then then)
 {
 	if (!output->failure)
 		output->codec->write(output, output->buffer,
-				     (gsize)(output->base.at - output->buffer), last);
+				     (gsize)(output->base.at - output->buffer), then);
 	output->base.at = output->buffer;
 }
 
 void
 wp_output_flush(WpOutput *base)
 {
-	flush((Output *)base, FALSE);
+	flush((Output *)base, THEN_MORE);
+}
+
+void
+wp_output_sync(WpOutput *base)
+{
+	flush((Output *)base, THEN_SYNC);
 }
 
 gboolean
@@ -418,7 +462,7 @@ wp_output_finish(WpOutput *base, GError **error)
 	Output *output = (Output *)base;
 
 	if (output->fd >= 0) {
-		flush(output, TRUE);
+		flush(output, THEN_END);
 		close_file(output, KEEP_ALL);
 	}
 	return !wp_output_failed(base, error);
@@ -441,7 +485,8 @@ wp_output_stop(WpOutput *base)
 	if (output->fd < 0)
 		return;
 	if (!output->is_whole_wanted)
-		flush(output, output->has_bytes || base->at > output->buffer);
+		flush(output,
+		      output->has_bytes || base->at > output->buffer ? THEN_END : THEN_MORE);
 	close_file(output, has_rest(output) ? KEEP_REST : KEEP_NONE);
 }
 

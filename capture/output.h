@@ -25,6 +25,12 @@ struct WpOutput {
 /* (transfer full) PATH "-" is standard output. NULL with WP_CAPTURE_ERROR_WRITE or _PERMISSION. */
 WpOutput *wp_output_open(const char *path, GError **error);
 
+/*
+ * (transfer full) The same for what grows for long and may end at any moment: a file is written under its own
+ * name from the start, and what is in it stays, whatever happens.
+ */
+WpOutput *wp_output_open_in_place(const char *path, GError **error);
+
 /* Bytes of PATH without a suffix that says how it is compressed; all of them where it has none. */
 gsize wp_output_plain_length(const char *path);
 
@@ -51,6 +57,9 @@ void wp_output_discard(WpOutput *output);
 
 /* Empties the buffer. */
 void wp_output_flush(WpOutput *output);
+
+/* The same, and what a codec holds back as well: what was put so far can be read now. */
+void wp_output_sync(WpOutput *output);
 
 /* Room for N bytes (at most 4096) at output->at. */
 static inline void

@@ -9,6 +9,7 @@
 
 #include "capture/capture.h"
 #include "capture/input.h"
+#include "capture/live.h"
 #include "capture/source-format.h"
 #include "capture/trace.h"
 
@@ -30,6 +31,7 @@ struct WpSource {
 	gsize n_inputs;
 	Input **heap; /* those with a frame; the earliest first */
 	gsize n_heap;
+	WpLive *live;        /* there are no other inputs then; or NULL */
 	gboolean is_started; /* heap is filled */
 	guint n_cut;
 	GError *failure; /* the first one */
@@ -148,6 +150,15 @@ wp_source_open(const char *path, guint8 tap, GError **error)
 	return source;
 }
 
+WpSource *
+wp_source_open_live(WpLive *live)
+{
+	WpSource *source = g_new0(WpSource, 1);
+
+	source->live = live;
+	return source;
+}
+
 void
 wp_source_free(WpSource *source)
 {
@@ -227,6 +238,8 @@ start(WpSource *source)
 WpSourceResult
 wp_source_next(WpSource *source, WpFrame *out_frame, GError **error)
 {
+	if (source->live)
+		return wp_live_next(source->live, out_frame, error);
 	if (!source->is_started) {
 		start(source);
 	} else if (source->n_heap > 0) {

@@ -35,7 +35,8 @@ typedef enum {
 	WP_SOURCE_FRAME, /* a frame */
 	WP_SOURCE_END,   /* no more */
 	WP_SOURCE_CUT, /* no more, as an input ends in the middle of something; all before was given */
-	WP_SOURCE_ERROR /* no more, as an input is damaged (error set); all before was given */
+	WP_SOURCE_ERROR, /* no more, as an input is damaged (error set); all before was given */
+	WP_SOURCE_WAIT /* of live interfaces: none now; no frame before OUT_FRAME's time is to come */
 } WpSourceResult;
 
 typedef struct WpSource WpSource;
@@ -65,6 +66,10 @@ WpSource *wp_source_open(const char *path, guint8 tap, GError **error);
  */
 WpSource *wp_source_open_all(const char *const *paths, gsize n, WpInput **standard_input,
 			     GError **error);
+
+/* (transfer full) The packets of LIVE, which is borrowed. */
+struct WpLive;
+WpSource *wp_source_open_live(struct WpLive *live);
 
 /*
  * Of several inputs that are cut or damaged, those that are not go on: CUT and ERROR come when no

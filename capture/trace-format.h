@@ -65,6 +65,9 @@ struct WpTraceFormat {
 	/* (transfer full) Only what the form adds to WpTraceWriter, and sink.ops. */
 	WpTraceWriter *(*writer_new)(void);
 
+	/* Puts what is held back, so that a reader has all so far. NULL: nothing is. */
+	void (*writer_sync)(WpTraceWriter *writer);
+
 	/* What stands after the last record, also of a trace that ends with an error. */
 	void (*writer_finish)(WpTraceWriter *writer);
 

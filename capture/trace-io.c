@@ -48,19 +48,44 @@ format_by_name(const char *name, GError **error)
 	return NULL;
 }
 
-WpRecordSink *
-wp_trace_writer_new_as(const char *path, const char *name, GError **error)
+static WpRecordSink *
+new_writer(const char *path, const char *name, WpOutput *(*open)(const char *path, GError **error),
+	   GError **error)
 {
 	const WpTraceFormat *format = name ? format_by_name(name, error) : format_of_path(path);
 	if (!format)
 		return NULL;
-	WpOutput *output = wp_output_open(path, error);
+	WpOutput *output = open(path, error);
 	if (!output)
 		return NULL;
 	WpTraceWriter *writer = format->writer_new();
 	writer->format = format;
 	writer->output = output;
 	return &writer->sink;
+}
+
+WpRecordSink *
+wp_trace_writer_new_as(const char *path, const char *name, GError **error)
+{
+	return new_writer(path, name, wp_output_open, error);
+}
+
+WpRecordSink *
+wp_trace_writer_new_in_place(const char *path, const char *name, GError **error)
+{
+	return new_writer(path, name, wp_output_open_in_place, error);
+}
+
+void
+wp_trace_writer_sync(WpRecordSink *sink)
+{
+	WpTraceWriter *writer = (WpTraceWriter *)sink;
+
+	if (!writer->nodes || writer->is_finished)
+		return;
+	if (writer->format->writer_sync)
+		writer->format->writer_sync(writer);
+	wp_output_sync(writer->output);
 }
 
 WpRecordSink *

@@ -36,6 +36,12 @@ WpRecordSink *wp_trace_writer_new(const char *path, GError **error);
 /* The same, in the form NAME ("text", "wpt"; NULL: by suffix). */
 WpRecordSink *wp_trace_writer_new_as(const char *path, const char *name, GError **error);
 
+/* As wp_trace_writer_new(), for a capture that goes on for long: see wp_output_open_in_place(). */
+WpRecordSink *wp_trace_writer_new_in_place(const char *path, const char *name, GError **error);
+
+/* What was written so far can be read now, whatever comes. Nothing before begin(). */
+void wp_trace_writer_sync(WpRecordSink *writer);
+
 /* After an error that came before end(): *ERROR, where there is one, gets a line on what was kept. */
 void wp_trace_writer_stop(WpRecordSink *writer, GError **error);
 

@@ -451,12 +451,20 @@ writer_clear(WpTraceWriter *base)
 	g_byte_array_unref(writer->ways.bytes);
 }
 
+/* A block that is not full is one as well. */
+static void
+sync_records(WpTraceWriter *writer)
+{
+	flush_records((Writer *)writer);
+}
+
 const WpTraceFormat wp_trace_format_wpt = {
 	.name = "wpt",
 	.suffix = ".wpt",
 	.detect = wp_wpt_detect,
 	.read = wp_wpt_read,
 	.writer_new = writer_new,
+	.writer_sync = sync_records,
 	.writer_finish = finish,
 	.writer_clear = writer_clear,
 };

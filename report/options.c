@@ -137,6 +137,18 @@ store_duration(const WpOption *option, const char *value, gpointer target)
 }
 
 static const char *
+store_bytes(const WpOption *option, const char *value, gpointer target)
+{
+	guint64 bytes;
+	if (!wp_parse_bytes(value, &bytes))
+		return "a number of bytes: 500k, 64M, 1G (powers of 1000), 64Ki (of 1024)";
+	const char *wrong = in_bounds(option, (double)bytes);
+	if (!wrong)
+		*(guint64 *)target = bytes;
+	return wrong;
+}
+
+static const char *
 store_time(const WpOption *option, const char *value, gpointer target)
 {
 	WpTimeOption time = { .is_set = TRUE, .is_offset = value[0] == '+' };
@@ -210,13 +222,13 @@ typedef struct {
 } Kind;
 
 static const Kind kinds[WP_OPT_N_KINDS] = {
-	[WP_OPT_FLAG] = { FALSE, store_flag },  [WP_OPT_COUNT] = { FALSE, store_count },
-	[WP_OPT_INT] = { TRUE, store_int },     [WP_OPT_DOUBLE] = { TRUE, store_double },
-	[WP_OPT_SHARE] = { TRUE, store_share }, [WP_OPT_DURATION] = { TRUE, store_duration },
-	[WP_OPT_TIME] = { TRUE, store_time },   [WP_OPT_TEXT] = { TRUE, store_text },
-	[WP_OPT_TEXTS] = { TRUE, store_texts }, [WP_OPT_WORDS] = { TRUE, store_word },
-	[WP_OPT_MARK] = { FALSE, store_mark },  [WP_OPT_CHOICE] = { TRUE, store_choice },
-	[WP_OPT_ACTION] = { FALSE, NULL },
+	[WP_OPT_FLAG] = { FALSE, store_flag },    [WP_OPT_COUNT] = { FALSE, store_count },
+	[WP_OPT_INT] = { TRUE, store_int },       [WP_OPT_DOUBLE] = { TRUE, store_double },
+	[WP_OPT_SHARE] = { TRUE, store_share },   [WP_OPT_DURATION] = { TRUE, store_duration },
+	[WP_OPT_BYTES] = { TRUE, store_bytes },   [WP_OPT_TIME] = { TRUE, store_time },
+	[WP_OPT_TEXT] = { TRUE, store_text },     [WP_OPT_TEXTS] = { TRUE, store_texts },
+	[WP_OPT_WORDS] = { TRUE, store_word },    [WP_OPT_MARK] = { FALSE, store_mark },
+	[WP_OPT_CHOICE] = { TRUE, store_choice }, [WP_OPT_ACTION] = { FALSE, NULL },
 };
 
 static gboolean usage_error(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -27,6 +27,7 @@ typedef enum {
 	WP_OPT_DOUBLE,   /* double */
 	WP_OPT_SHARE,    /* double: "5%" or "0.05" */
 	WP_OPT_DURATION, /* gint64 ns */
+	WP_OPT_BYTES,    /* guint64: "64k", "10M", "1Gi" */
 	WP_OPT_TIME,     /* WpTimeOption */
 	WP_OPT_TEXT,     /* const char *, borrowed from argv */
 	WP_OPT_TEXTS,    /* GPtrArray * of const char *, made by the owner of the target */

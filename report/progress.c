@@ -19,6 +19,7 @@
 #define TICK_US (1 * G_USEC_PER_SEC)
 
 struct WpProgress {
+	gboolean is_quiet;
 	gboolean is_on;
 	gboolean is_shown;
 	gint64 started_us;
@@ -36,6 +37,7 @@ WpProgress *
 wp_progress_new(gboolean quiet)
 {
 	WpProgress *progress = g_new0(WpProgress, 1);
+	progress->is_quiet = quiet;
 	progress->is_on = !quiet && isatty(STDERR_FILENO);
 	progress->started_us = g_get_monotonic_time();
 	progress->next_us = progress->started_us + DELAY_US;
@@ -155,6 +157,26 @@ wp_progress_count(WpProgress *progress, const char *what, guint64 done, guint64 
 	if (is_share)
 		fprintf(stderr, ", %s left", left);
 	fflush(stderr);
+}
+
+void
+wp_progress_live(WpProgress *progress, const char *text)
+{
+	double seconds;
+
+	if (begin_line(progress, "live", &seconds)) {
+		fputs(text, stderr);
+		fflush(stderr);
+	}
+}
+
+void
+wp_progress_say(WpProgress *progress, const char *text)
+{
+	if (progress->is_quiet)
+		return;
+	wp_progress_clear(progress);
+	fprintf(stderr, "wirepath: %s\n", text);
 }
 
 static void

@@ -29,6 +29,12 @@ void wp_progress_update(WpProgress *progress, guint64 done, guint64 total, guint
 void wp_progress_count(WpProgress *progress, const char *what, guint64 done, guint64 total,
 		       const char *unit);
 
+/* Of what goes on until it is told to end: TEXT is the whole line. */
+void wp_progress_live(WpProgress *progress, const char *text);
+
+/* A line of its own on standard error, which stays, also where there is no terminal; not with QUIET. */
+void wp_progress_say(WpProgress *progress, const char *text);
+
 /*
  * The next stage is WHAT (borrowed, until the stage ends), which cannot tell how far it is: its seconds are
  * counted, until wp_progress_clear().

@@ -1,6 +1,7 @@
 /* BPF expressions over frames of several link types, with and without VLAN tags. */
 #include "capture/filter.h"
 
+#include <pcap/pcap.h>
 #include <string.h>
 
 #include "capture/trace.h"
@@ -110,6 +111,51 @@ START_TEST(errors)
 }
 END_TEST
 
+/* As the kernel does it: TEXT as it stands. */
+static gboolean
+passes_kernel(const char *text, const WpFrame *frame, gboolean *out_passes)
+{
+	struct bpf_program program;
+	struct pcap_pkthdr header = { .caplen = frame->captured, .len = frame->length };
+	pcap_t *pcap = pcap_open_dead(DLT_EN10MB, 65535);
+	gboolean ok = pcap_compile(pcap, &program, text, 1, PCAP_NETMASK_UNKNOWN) == 0;
+
+	pcap_close(pcap);
+	if (!ok)
+		return FALSE;
+	*out_passes = pcap_offline_filter(&program, &header, frame->data) != 0;
+	pcap_freecode(&program);
+	return TRUE;
+}
+
+/*
+ * What the kernel is asked of a live interface lets all frames pass that are wanted, with tags or without;
+ * of those without tags no others.
+ */
+START_TEST(kernel)
+{
+	static const char *const expressions[] = { "port 80", "not port 80",
+						   "udp",     "tcp or udp",
+						   "",        "vlan 7 and port 80" };
+	for (gsize i = 0; i < G_N_ELEMENTS(expressions); i++) {
+		g_autofree char *text = wp_filter_for_kernel(expressions[i], ETHERNET);
+		g_autofree char *other = wp_filter_for_kernel(expressions[i], RAW);
+		g_autoptr(WpFilter) filter = wp_filter_new(expressions[i], NULL);
+		ck_assert_str_eq(other, expressions[i]);
+		for (guint n_tags = 0; n_tags <= 2; n_tags++) {
+			guint8 buffer[128];
+			gboolean wanted, passes;
+			WpFrame frame = frame_of(ETHERNET, n_tags, buffer);
+			ck_assert(wp_filter_matches(filter, &frame, &wanted, NULL));
+			ck_assert(passes_kernel(text, &frame, &passes));
+			ck_assert(wp_filter_is_tagged(&frame) == (n_tags > 0));
+			ck_assert_msg(n_tags ? passes >= wanted : passes == wanted,
+				      "\"%s\", %u tags", expressions[i], n_tags);
+		}
+	}
+}
+END_TEST
+
 /* Frames cut anywhere are looked at without reading past their end. */
 START_TEST(short_frames)
 {
@@ -137,4 +183,4 @@ START_TEST(names)
 }
 END_TEST
 
-WP_SUITE("filter", wrappings, vlan, errors, short_frames, names)
+WP_SUITE("filter", wrappings, vlan, kernel, errors, short_frames, names)

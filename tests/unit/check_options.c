@@ -13,6 +13,7 @@ typedef struct {
 	double weight;
 	double share;
 	gint64 window_ns;
+	guint64 room;
 	WpTimeOption from;
 	const char *where;
 	GPtrArray *outputs;
@@ -56,6 +57,12 @@ static const WpOption table[] = {
 	  .minimum = 0,
 	  .maximum = 1e9,
 	  .help = "t" },
+	{ .name = "room",
+	  .kind = WP_OPT_BYTES,
+	  AT(room),
+	  .argument = "BYTES",
+	  .maximum = 1e9,
+	  .help = "r" },
 	{ .name = "from", .kind = WP_OPT_TIME, AT(from), .argument = "TIME", .help = "t" },
 	{ .name = "where", .kind = WP_OPT_TEXT, AT(where), .argument = "EXPR", .help = "w" },
 	{ .name = "output",
@@ -124,7 +131,8 @@ parse(Run *run, const char *line)
 START_TEST(values)
 {
 	g_auto(Run) run;
-	parse(&run, "a --flag -vv --top=7 b --weight -2.5 --share 5% --window 250us --from +10s "
+	parse(&run, "a --flag -vv --top=7 b --weight -2.5 --share 5% --window 250us --room 64Ki "
+		    "--from +10s "
 		    "--where x==y -o one -otwo --color never - --list");
 	ck_assert_msg(run.ok, "%s", run.error ? run.error->message : "");
 	ck_assert(run.target.flag);
@@ -134,6 +142,7 @@ START_TEST(values)
 	ck_assert_double_eq(run.target.weight, -2.5);
 	ck_assert_double_eq_tol(run.target.share, 0.05, 1e-9);
 	ck_assert_int_eq(run.target.window_ns, 250000);
+	ck_assert_uint_eq(run.target.room, 65536);
 	ck_assert(run.target.from.is_set && run.target.from.is_offset);
 	ck_assert_int_eq(run.target.from.ns, 10 * G_GINT64_CONSTANT(1000000000));
 	ck_assert_str_eq(run.target.where, "x==y");
@@ -202,6 +211,8 @@ START_TEST(mistakes)
 		{ "--top=", "a whole number" },
 		{ "--weight nan", "a number" },
 		{ "--share 5%%", "a share" },
+		{ "--room 5x", "a number of bytes" },
+		{ "--room 2G", "a value" },
 		{ "--window 2s", "from 0 to 1.00 s" },
 		{ "--window 5", "a time with its unit" },
 		{ "--window 5_ms", "250us, 5ms" },

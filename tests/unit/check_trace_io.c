@@ -450,6 +450,39 @@ START_TEST(full_disk)
 }
 END_TEST
 
+/* A trace that goes on: after a sync all so far can be read, in every form; an older file is gone. */
+START_TEST(synced)
+{
+	static const char *const suffixes[] = { ".trace",     ".trace.gz", ".trace.zst",
+						".trace.lz4", ".wpt",      ".wpt.zst" };
+	for (gsize i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+		WpRecord record = { .id = 1 };
+		g_autoptr(WpNodes) nodes = wp_nodes_new();
+		g_autotemp *path = wp_temp_file_new(suffixes[i], "old", 3);
+		WpRecordSink *writer = wp_trace_writer_new_in_place(path, NULL, NULL);
+		record.receiver = record.sender = wp_nodes_by_key(nodes, "a");
+		wp_trace_writer_sync(writer); /* nothing is there yet */
+		ck_assert(wp_sink_begin(writer, nodes, NULL));
+		for (guint n = 1; n <= 3; n++) {
+			ck_assert(wp_sink_record(writer, &record, NULL, NULL));
+			wp_trace_writer_sync(writer);
+			wp_trace_writer_sync(writer);
+			g_autoptr(WpTrace) trace = wp_trace_at(path, NULL);
+			ck_assert_ptr_nonnull(trace);
+			ck_assert_msg(wp_trace_n_records(trace) == n, "%s: %u", suffixes[i], n);
+		}
+		g_autoptr(WpCounters) counters = wp_counters_new();
+		ck_assert(wp_sink_counters(writer, counters, NULL));
+		ck_assert(wp_sink_end(writer, NULL));
+		wp_trace_writer_free(writer);
+		g_autoptr(WpTrace) trace = wp_trace_at(path, NULL);
+		ck_assert_uint_eq(wp_trace_n_records(trace), 3);
+		ck_assert_uint_eq(
+			wp_counters_get(wp_trace_counters(trace), WP_COUNT_INPUT_TRUNCATED), 0);
+	}
+}
+END_TEST
+
 /* An existing file stays until the new one is complete; what came before an error is kept beside it. */
 START_TEST(replacing)
 {
@@ -513,5 +546,6 @@ START_TEST(selection)
 }
 END_TEST
 
-WP_SUITE("trace-io", text_stays, fields, header_facts, paper_layout, other_columns, bad_lines,
-	 no_trace, cut, long_lines, records_stay, write_errors, full_disk, replacing, selection)
+WP_SUITE("trace-io", text_stays, synced, fields, header_facts, paper_layout, other_columns,
+	 bad_lines, no_trace, cut, long_lines, records_stay, write_errors, full_disk, replacing,
+	 selection)
