@@ -54,7 +54,6 @@ struct WpPacketFile {
 	guint64 n_lost;     /* of those, what did not get into the file */
 	guint64 n_buffered; /* frames in the buffer */
 	GError *failure;
-	gboolean is_full; /* the failure: the disk was */
 };
 
 /* --- the buffer --- */
@@ -108,7 +107,6 @@ flush(WpPacketFile *file)
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written < 0) {
-			file->is_full = errno == ENOSPC || errno == EDQUOT;
 			file->failure = g_error_new(WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_WRITE,
 						    "cannot write to %s: %s\nthe packets that were "
 						    "written before can be read",
@@ -392,12 +390,6 @@ wp_packet_file_close(WpPacketFile *file, GError **error)
 		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_WRITE,
 			    "cannot write to %s: %s", file->path, g_strerror(errno));
 	return status == 0;
-}
-
-gboolean
-wp_packet_file_is_full(const WpPacketFile *file)
-{
-	return file->is_full;
 }
 
 guint64

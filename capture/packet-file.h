@@ -57,9 +57,6 @@ gboolean wp_packet_file_flush(WpPacketFile *file, GError **error);
 /* The same, and then closes. */
 gboolean wp_packet_file_close(WpPacketFile *file, GError **error);
 
-/* After an error: TRUE where it was that the disk is full. */
-gboolean wp_packet_file_is_full(const WpPacketFile *file);
-
 /* Bytes so far, and frames of these that have been, or will be, written. */
 guint64 wp_packet_file_bytes(const WpPacketFile *file);
 guint64 wp_packet_file_frames(const WpPacketFile *file);

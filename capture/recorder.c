@@ -260,31 +260,61 @@ create_file(WpRecorder *recorder, gint64 wall_ns)
 	return fd;
 }
 
+/* TRUE where ERROR says that the disk is full. */
 static gboolean
-begin_file(WpRecorder *recorder, WpLiveTime now, GError **error)
+is_full(const GError *error)
+{
+	return error->code == WP_CAPTURE_ERROR_WRITE &&
+	       (strstr(error->message, g_strerror(ENOSPC)) ||
+		strstr(error->message, g_strerror(EDQUOT)));
+}
+
+static gboolean
+try_to_begin(WpRecorder *recorder, WpLiveTime now, GError **error)
 {
 	const WpRecorderOptions *options = &recorder->options;
 
-	while (options->max_files && recorder->names.length >= options->max_files)
-		remove_oldest(recorder);
 	int fd = create_file(recorder, now.wall_ns);
 	if (fd < 0)
 		return fail(recorder, "write to", recorder->name, error);
 	g_autofree char *path = g_build_filename(options->path, recorder->name, NULL);
-	recorder->n_files++;
 	recorder->file = wp_packet_file_new(fd, path, WP_PACKET_FILE_PCAPNG, options->interfaces,
 					    options->n_interfaces, error);
+	if (!recorder->file) /* there is nothing in it */
+		(void)unlinkat(recorder->directory, recorder->name, 0);
+	return recorder->file != NULL;
+}
+
+/* On a full disk old files make room where they are to be removed anyway. */
+static gboolean
+begin_file(WpRecorder *recorder, WpLiveTime now, GError **error)
+{
+	const WpRecorderOptions *options = &recorder->options;
+	GError *reason = NULL;
+
+	while (options->max_files && recorder->names.length >= options->max_files)
+		remove_oldest(recorder);
+	while (!try_to_begin(recorder, now, &reason)) {
+		if (!options->max_files || recorder->names.length == 0 || !is_full(reason)) {
+			g_clear_pointer(&recorder->name, g_free);
+			g_propagate_error(error, reason);
+			return FALSE;
+		}
+		g_clear_error(&reason);
+		remove_oldest(recorder);
+	}
+	recorder->n_files++;
 	recorder->began_ns = recorder->flushed_ns = now.monotonic_ns;
 	for (guint i = 0; i < options->n_interfaces; i++) {
 		recorder->before[i] = recorder->told[i] = ask_statistics(recorder, i);
 		recorder->written[i] = 0;
 	}
-	return recorder->file != NULL;
+	return TRUE;
 }
 
-/* Ends the file at hand. OUT_FULL: it failed, because the disk is full. */
+/* Ends the file at hand. */
 static gboolean
-end_file(WpRecorder *recorder, gint64 wall_ns, gboolean *out_full, GError **error)
+end_file(WpRecorder *recorder, gint64 wall_ns, GError **error)
 {
 	g_autoptr(WpPacketFile) file = recorder->file;
 
@@ -292,12 +322,10 @@ end_file(WpRecorder *recorder, gint64 wall_ns, gboolean *out_full, GError **erro
 		put_statistics(recorder, i, wall_ns, NULL);
 	recorder->file = NULL;
 	gboolean ok = !file || wp_packet_file_close(file, error);
-	*out_full = FALSE;
 	if (file) {
 		recorder->n_written += wp_packet_file_frames(file);
 		recorder->n_lost += wp_packet_file_lost(file);
 		recorder->n_bytes += wp_packet_file_bytes(file);
-		*out_full = wp_packet_file_is_full(file);
 	}
 	if (recorder->name)
 		g_queue_push_tail(&recorder->names, g_steal_pointer(&recorder->name));
@@ -323,24 +351,19 @@ wp_recorder_start(WpRecorder *recorder, WpLiveTime now, GError **error)
 	return FALSE;
 }
 
-/*
- * The next file, also where the one at hand cannot be written to: on a full disk the oldest file makes room
- * where old ones are to be removed anyway. What could not be written is lost, and counted.
- */
+/* The next file, also where the disk is too full for the one at hand: what it lacks is lost, and counted. */
 static gboolean
 take_next(WpRecorder *recorder, WpLiveTime now)
 {
-	GError *reason = NULL;
-	gboolean is_full;
+	g_autoptr(GError) reason = NULL;
 
-	if (!end_file(recorder, now.wall_ns, &is_full, &reason)) {
-		if (!is_full || !recorder->options.max_files || recorder->names.length < 2) {
-			recorder->failure = reason;
-			return FALSE;
-		}
-		g_clear_error(&reason);
-		remove_oldest(recorder);
+	if (!end_file(recorder, now.wall_ns, &reason) &&
+	    (!is_full(reason) || !recorder->options.max_files)) {
+		recorder->failure = g_steal_pointer(&reason);
+		return FALSE;
 	}
+	if (reason && recorder->names.length > 1)
+		remove_oldest(recorder);
 	return begin_file(recorder, now, &recorder->failure);
 }
 
@@ -393,10 +416,8 @@ wp_recorder_tick(WpRecorder *recorder, WpLiveTime now)
 gboolean
 wp_recorder_finish(WpRecorder *recorder, gint64 wall_ns, GError **error)
 {
-	gboolean is_full;
-
 	if (recorder->file)
-		(void)end_file(recorder, wall_ns, &is_full, &recorder->failure);
+		(void)end_file(recorder, wall_ns, &recorder->failure);
 	if (recorder->failure && error)
 		*error = g_error_copy(recorder->failure);
 	return !recorder->failure;
