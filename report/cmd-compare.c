@@ -9,6 +9,7 @@
 #include "report/digest-json.h"
 #include "report/error.h"
 #include "report/form.h"
+#include "report/gate.h"
 #include "report/gather.h"
 #include "report/load.h"
 
@@ -18,8 +19,10 @@ typedef struct {
 	WpCompareOptions compare;
 	WpMarks marks; /* where the captures of a side begin */
 	gint64 warmup_ns;
-	const char *output;
+	GPtrArray *outputs;
 	const char *format;
+	GPtrArray *rules;   /* of --fail-on */
+	GPtrArray *budgets; /* files */
 	gint64 top;
 	gboolean wants_all;
 } CompareOptions;
@@ -74,18 +77,38 @@ static const WpOption test_table[] = {
 	{ .name = NULL },
 };
 
+static const WpOption gate_table[] = {
+	{ .name = "fail-on",
+	  .kind = WP_OPT_TEXTS,
+	  AT(rules),
+	  .argument = "RULE,...",
+	  .help = "exit with 1 where one does not hold: slower:5%, more-work,\nmore-calls, "
+		  "new-calls, "
+		  "lost-calls, 'p95 < 12ms', ..." },
+	{ .name = "budget",
+	  .kind = WP_OPT_TEXTS,
+	  AT(budgets),
+	  .argument = "FILE",
+	  .help = "rules for single operations" },
+	{ .name = NULL },
+};
+
 static const WpOption output_table[] = {
 	{ .name = "output",
 	  .short_name = 'o',
-	  .kind = WP_OPT_TEXT,
-	  AT(output),
+	  .kind = WP_OPT_TEXTS,
+	  AT(outputs),
 	  .argument = "FILE",
-	  .help = "write there instead of to standard output; .gz, .zst and .lz4\nare compressed" },
+	  .help = "write there instead of to standard output, in the form that\nthe name ends in; "
+		  "may "
+		  "be repeated; - = standard output; .gz,\n.zst and .lz4 are compressed" },
 	{ .name = "format",
 	  .kind = WP_OPT_TEXT,
 	  AT(format),
 	  .argument = "NAME",
-	  .help = "text (the default); else by the suffix of FILE" },
+	  .help = "text (the default), markdown, json, junit; else by the suffix\nof FILE: txt, "
+		  "md, "
+		  "json, xml" },
 	{ .name = "top",
 	  .kind = WP_OPT_INT,
 	  AT(top),
@@ -110,8 +133,12 @@ declare(WpOptions *parser, gpointer data)
 	CompareOptions *options = data;
 	wp_compare_options_init(&options->compare);
 	options->top = DEFAULT_TOP;
+	options->outputs = g_ptr_array_new();
+	options->rules = g_ptr_array_new();
+	options->budgets = g_ptr_array_new();
 	wp_options_add(parser, "Captures", side_table, options);
 	wp_options_add(parser, "Verdicts", test_table, options);
+	wp_options_add(parser, "Gate", gate_table, options);
 	wp_options_add(parser, "Output", output_table, options);
 	wp_load_declare(parser, &options->load);
 	wp_analysis_declare(parser, &options->analysis, TRUE);
@@ -120,7 +147,11 @@ declare(WpOptions *parser, gpointer data)
 static void
 clear(gpointer data)
 {
-	wp_analysis_options_clear(&((CompareOptions *)data)->analysis);
+	CompareOptions *options = data;
+	wp_analysis_options_clear(&options->analysis);
+	g_clear_pointer(&options->outputs, g_ptr_array_unref);
+	g_clear_pointer(&options->rules, g_ptr_array_unref);
+	g_clear_pointer(&options->budgets, g_ptr_array_unref);
 }
 
 /* The operands of each side, in order. */
@@ -292,34 +323,84 @@ read_all(const WpInvocation *invocation, CompareOptions *options, const Sides *s
 	return TRUE;
 }
 
-static gboolean
-write_page(const WpInvocation *invocation, const CompareOptions *options,
-	   const WpComparison *comparison, WpComparePageFunc write, GError **error)
+/* (transfer full) The rules, read before any capture. */
+static WpGate *
+read_rules(const CompareOptions *options, GError **error)
 {
-	const char *path = options->output ? options->output : "-";
+	g_autoptr(WpGate) gate = wp_gate_new();
+	for (guint i = 0; i < options->rules->len; i++)
+		if (!wp_gate_add_rules(gate, options->rules->pdata[i], error))
+			return NULL;
+	for (guint i = 0; i < options->budgets->len; i++)
+		if (!wp_gate_add_file(gate, options->budgets->pdata[i], error))
+			return NULL;
+	return g_steal_pointer(&gate);
+}
+
+/* A rule that is about nothing guards nothing: most often a name that is misspelt. */
+static void
+warn_of_unused(const WpInvocation *invocation, const WpGate *gate)
+{
+	const char *text;
+	for (guint i = 0; i < wp_gate_n_rules(gate); i++)
+		if (!wp_gate_is_used(gate, i, &text))
+			wp_warn(invocation, "no operation is what the rule \"%s\" is about", text);
+}
+
+static gboolean
+write_page(const WpInvocation *invocation, const CompareOptions *options, const char *path,
+	   const WpComparison *comparison, const WpGate *gate, GError **error)
+{
+	int form = wp_form_choose(wp_compare_forms, path, options->format, error);
+	if (form < 0)
+		return FALSE;
 	g_autoptr(WpOut) out = wp_out_open(path, error);
 	if (!out)
 		return FALSE;
 	WpComparePage page = { .style = wp_style_for(strcmp(path, "-") == 0, invocation->color),
-			       .top = options->wants_all ? 0 : (guint32)options->top };
-	write(comparison, &page, out);
+			       .top = options->wants_all ? 0 : (guint32)options->top,
+			       .gate = gate };
+	wp_compare_writers[form](comparison, &page, out);
 	return wp_out_close(out, error);
 }
 
-/* A bad input that others could not be compared with is an error already; the rest is told by the status. */
+/* What can be wrong with outputs is said before anything is read. */
+static gboolean
+check_outputs(const WpInvocation *invocation, const CompareOptions *options, GError **error)
+{
+	g_autoptr(WpOverwrite) files = wp_overwrite_new();
+	wp_load_add_inputs(invocation, files);
+	wp_analysis_add_inputs(&options->analysis, files);
+	for (guint i = 0; i < options->budgets->len; i++)
+		wp_overwrite_add_input(files, options->budgets->pdata[i]);
+	if (!options->outputs->len)
+		g_ptr_array_add(options->outputs, (gpointer) "-");
+	for (guint i = 0; i < options->outputs->len; i++)
+		if (wp_form_choose(wp_compare_forms, options->outputs->pdata[i], options->format,
+				   error) < 0 ||
+		    !wp_overwrite_add_output(files, options->outputs->pdata[i], error))
+			return FALSE;
+	return TRUE;
+}
+
+/* What was not read whole comes first, as verdicts rest on it; then what was asked for. */
 static int
-exit_status(const CompareOptions *options, const WpComparison *comparison, Ending *ending,
-	    GError **error)
+exit_status(const CompareOptions *options, const WpComparison *comparison, const WpGate *gate,
+	    Ending *ending, GError **error)
 {
 	if (ending->error) {
 		g_propagate_error(error, g_steal_pointer(&ending->error));
 		return -1;
 	}
-	if (ending->status || !options->load.is_strict)
+	if (ending->status)
 		return ending->status;
-	return !comparison->is_comparable                       ? WP_EXIT_STRANGE
-	       : comparison->verdict == WP_VERDICT_INCONCLUSIVE ? WP_EXIT_INCONCLUSIVE
-								: WP_EXIT_OK;
+	if (options->load.is_strict && !comparison->is_comparable)
+		return WP_EXIT_STRANGE;
+	if (wp_gate_failed(gate) == WP_GATE_ERROR)
+		return WP_EXIT_GATE;
+	return options->load.is_strict && comparison->verdict == WP_VERDICT_INCONCLUSIVE
+		       ? WP_EXIT_INCONCLUSIVE
+		       : WP_EXIT_OK;
 }
 
 static int
@@ -328,17 +409,13 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	CompareOptions *options = data;
 	g_auto(Sides) sides = { 0 };
 	g_auto(Ending) ending = { 0 };
-	g_autoptr(WpOverwrite) files = wp_overwrite_new();
 	g_autoptr(GPtrArray) digests =
 		g_ptr_array_new_with_free_func((GDestroyNotify)wp_digest_free);
-	int form = wp_form_choose(wp_compare_forms, options->output, options->format, error);
+	g_autoptr(WpGate) gate = read_rules(options, error);
 
-	if (form < 0 || !split_sides(invocation, &options->marks, &sides, error) ||
-	    !wp_analysis_check(&options->analysis, error))
-		return -1;
-	wp_load_add_inputs(invocation, files);
-	wp_analysis_add_inputs(&options->analysis, files);
-	if (!wp_overwrite_add_output(files, options->output, error) ||
+	if (!gate || !check_outputs(invocation, options, error) ||
+	    !split_sides(invocation, &options->marks, &sides, error) ||
+	    !wp_analysis_check(&options->analysis, error) ||
 	    !read_all(invocation, options, &sides, digests, &ending, error))
 		return -1;
 	for (guint side = 0; side < 2; side++)
@@ -347,9 +424,13 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	g_autoptr(WpComparison) comparison =
 		wp_compare((WpDigest *const *)(void *)digests->pdata, digests->len,
 			   sides.operands[0]->len, &options->compare);
-	if (!write_page(invocation, options, comparison, wp_compare_writers[form], error))
-		return -1;
-	return exit_status(options, comparison, &ending, error);
+	wp_gate_ask(gate, comparison);
+	warn_of_unused(invocation, gate);
+	for (guint i = 0; i < options->outputs->len; i++)
+		if (!write_page(invocation, options, options->outputs->pdata[i], comparison, gate,
+				error))
+			return -1;
+	return exit_status(options, comparison, gate, &ending, error);
 }
 
 const WpCommand wp_command_compare = {

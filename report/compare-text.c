@@ -237,6 +237,30 @@ write_operations(Writer *writer, WpOut *out)
 }
 
 static void
+write_gate(const Writer *writer, WpOut *out)
+{
+	const WpGate *gate = writer->page->gate;
+	if (!gate || !wp_gate_n_rules(gate))
+		return;
+	guint n_failed = 0;
+	wp_text_heading(&writer->text, "Rules", out);
+	for (guint i = 0; i < wp_gate_n_results(gate); i++) {
+		const WpGateResult *result = wp_gate_result(gate, i);
+		if (!result->is_failed)
+			continue;
+		n_failed++;
+		g_autofree char *rule = writer->escape(result->rule);
+		g_autofree char *subject = writer->escape(result->subject);
+		g_autofree char *line =
+			g_strdup_printf("%s: %s: %s: %s", wp_gate_level_names[result->level], rule,
+					subject, result->found);
+		wp_text_paragraph(&writer->text, line, 2, out);
+	}
+	if (!n_failed)
+		wp_out_text(out, "  All hold.\n");
+}
+
+static void
 write_text(const WpComparison *comparison, const WpComparePage *page, WpOut *out)
 {
 	Writer writer = { .comparison = comparison,
@@ -246,11 +270,20 @@ write_text(const WpComparison *comparison, const WpComparePage *page, WpOut *out
 	write_verdict(&writer, out);
 	write_sides(&writer, out);
 	write_operations(&writer, out);
+	write_gate(&writer, out);
 	wp_out_printf(out, "\nverdict: %s\n", wp_compare_verdict(comparison));
 }
 
 static const char *const text_suffixes[] = { "txt", NULL };
+static const char *const markdown_suffixes[] = { "md", NULL };
+static const char *const json_suffixes[] = { "json", NULL };
+static const char *const junit_suffixes[] = { "xml", NULL };
 
-const WpForm wp_compare_forms[] = { { "text", text_suffixes }, { NULL, NULL } };
+const WpForm wp_compare_forms[] = { { "text", text_suffixes },
+				    { "markdown", markdown_suffixes },
+				    { "json", json_suffixes },
+				    { "junit", junit_suffixes },
+				    { NULL, NULL } };
 
-const WpComparePageFunc wp_compare_writers[] = { write_text };
+const WpComparePageFunc wp_compare_writers[] = { write_text, wp_compare_markdown, wp_compare_json,
+						 wp_compare_junit };

@@ -10,6 +10,7 @@
 
 #include "report/compare-private.h"
 #include "report/roles.h"
+#include "report/unify.h"
 
 const char *const wp_verdict_names[WP_N_VERDICTS] = { "same", "inconclusive", "changed" };
 
@@ -506,6 +507,7 @@ judge_operation(WpComparedOperation *operation, const WpCompareOptions *options)
 			const WpTest *test = &operation->parts[i].tests[kind];
 			if (test->is_tested && test->verdict == WP_VERDICT_CHANGED)
 				operation->verdict = WP_VERDICT_CHANGED;
+			operation->is_worse |= test->is_tested && wp_test_is_worse(test);
 		}
 }
 
@@ -640,12 +642,7 @@ judge_all(Builder *builder)
 			comparison->verdict = WP_VERDICT_CHANGED;
 		double time_ns = operation->mean_ns[0] * (double)operation->requests[0] +
 				 operation->mean_ns[1] * (double)operation->requests[1];
-		comparison->is_worse |= wp_test_is_worse(&operation->latency);
-		for (guint32 k = 0; k < operation->n_parts; k++)
-			for (WpTestKind kind = 0; kind < WP_N_TESTS; kind++)
-				comparison->is_worse |=
-					operation->parts[k].tests[kind].is_tested &&
-					wp_test_is_worse(&operation->parts[k].tests[kind]);
+		comparison->is_worse |= operation->is_worse;
 		if (operation->is_background)
 			continue;
 		all_ns += time_ns;
@@ -670,6 +667,7 @@ wp_compare(WpDigest *const *digests, guint n, guint n_before, const WpCompareOpt
 
 	comparison->options = *options;
 	comparison->roles = wp_roles_match(digests, n, n_before);
+	wp_unify_labels(digests, n, comparison->roles);
 	fill_sides(&builder);
 	fill_operations(&builder);
 	check_comparable(comparison);

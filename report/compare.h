@@ -102,6 +102,7 @@ typedef struct {
 	WpTest latency;
 	double contribution_ns; /* mean, after - before, times requests after */
 	WpVerdict verdict;      /* the most of its own and those of its parts */
+	gboolean is_worse;      /* something in it takes longer, or is called more often */
 	guint32 n_parts;
 	WpComparedPart *parts; /* the own call first; then the greatest contributions */
 } WpComparedOperation;

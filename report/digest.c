@@ -420,6 +420,54 @@ wp_digest_join(WpDigest *digest, guint32 into_number, guint32 from_number)
 	}
 }
 
+/* --- renaming --- */
+
+static gboolean
+rename_part(WpDigestOperation *operation, guint32 place, guint32 node, const char *from,
+	    const char *to)
+{
+	WpDigestPart *part = wp_digest_part(operation, place);
+	if (part->node != node || strcmp(part->label, from) != 0)
+		return FALSE;
+	part->label = to;
+	WpDigestPart *like = like_part(operation, part);
+	if (like == part)
+		return FALSE;
+	join_part(like, part);
+	return TRUE;
+}
+
+static void
+rename_parts(WpDigestOperation *operation, guint32 node, const char *from, const char *to)
+{
+	for (guint i = 0; i < operation->parts->len;) {
+		if (rename_part(operation, i, node, from, to))
+			g_ptr_array_remove_index(operation->parts, i);
+		else
+			i++;
+	}
+}
+
+void
+wp_digest_rename(WpDigest *digest, guint32 node, const char *from, const char *to_text)
+{
+	const char *to = wp_digest_text(digest, to_text);
+	g_autofree char *old = g_strdup(from);
+	for (guint i = 0; i < digest->operations->len; i++) {
+		WpDigestOperation *operation = wp_digest_operation(digest, i);
+		if (operation->node == node && strcmp(operation->label, old) == 0)
+			operation->label = to;
+		rename_parts(operation, node, old, to);
+	}
+	for (guint i = 0; i < digest->patterns->len; i++) {
+		WpDigestPattern *pattern = &g_array_index(digest->patterns, WpDigestPattern, i);
+		for (guint32 k = 0; k < pattern->n_places; k++)
+			if (pattern->places[k].node == node &&
+			    strcmp(pattern->places[k].label, old) == 0)
+				pattern->places[k].label = to;
+	}
+}
+
 /* --- the rest --- */
 
 void

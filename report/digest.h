@@ -203,6 +203,9 @@ void wp_digest_add_pattern(WpDigest *digest, guint32 operation, guint64 count, g
  */
 void wp_digest_join(WpDigest *digest, guint32 into, guint32 from);
 
+/* What NODE was called for as FROM is TO: operations, parts (joined where both are in one), places of patterns. */
+void wp_digest_rename(WpDigest *digest, guint32 node, const char *from, const char *to);
+
 /* Adds the bins FROM to INTO (of WpDigestBin both). */
 void wp_digest_join_bins(GArray *into, const GArray *from);
 

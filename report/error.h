@@ -24,6 +24,7 @@ typedef enum {
 /* Exit statuses that are no error of ours. */
 enum {
 	WP_EXIT_OK = 0,
+	WP_EXIT_GATE = 1,         /* compare: a rule does not hold */
 	WP_EXIT_INCONCLUSIVE = 3, /* compare --strict */
 	WP_EXIT_STRANGE = 4,      /* compare --strict: the captures cannot be compared */
 	WP_EXIT_INTERRUPTED = 130

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/compare-words.h"
+#include "report/unify.h"
 #include "tests/support/suite.h"
 #include "traces/random.h"
 
@@ -119,6 +120,12 @@ outcome(const System *before, const System *after, guint n_captures)
 		}
 	}
 	return g_string_free(text, FALSE);
+}
+
+static int
+compare_texts(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 START_TEST(verdicts)
@@ -249,4 +256,100 @@ START_TEST(blocks_hold_all)
 }
 END_TEST
 
-WP_SUITE("compare", verdicts, captures_a_side, blocks_hold_all)
+START_TEST(templates_fit)
+{
+	static const struct {
+		const char *template, *label;
+		gboolean fits;
+	} rows[] = {
+		{ "GET /user/{}", "GET /user/alice", TRUE },
+		{ "GET /user/{}", "GET /user/", FALSE },
+		{ "GET /user/{}", "GET /user/alice/cart", FALSE },
+		{ "GET /user/{}/cart", "GET /user/alice/cart", TRUE },
+		{ "GET /{}/{}", "GET /a/b", TRUE },
+		{ "GET /{}/{}", "GET /a", FALSE },
+		{ "get item:{}", "get item:12", TRUE },
+		{ "get {}:{}", "get a:b:c", TRUE },
+		{ "a{}b{}c", "axbbbyc", TRUE },
+		{ "a{}b{}c", "axbc", FALSE },
+		{ "{}", "x", TRUE },
+		{ "{}", "", FALSE },
+		{ "", "", TRUE },
+		{ "{", "{", TRUE },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
+		ck_assert_msg(wp_unify_fits(rows[i].template, rows[i].label) == rows[i].fits,
+			      "%s %s", rows[i].template, rows[i].label);
+}
+END_TEST
+
+/* A capture of N requests for each of LABELS, in turns. */
+static WpDigest *
+capture_labels(const char *const *labels, guint n)
+{
+	WpDigest *digest = wp_digest_new();
+	wp_digest_add_node(digest, "client", TRUE);
+	wp_digest_add_node(digest, "web", TRUE);
+	g_array_index(digest->nodes, WpDigestNode, 1).n_served = n;
+	guint n_labels = g_strv_length((char **)labels);
+	for (guint i = 0; i < n_labels; i++) {
+		wp_digest_add_operation(digest, 0, 1, labels[i], "http");
+		wp_digest_add_part(digest, i, 1, 0, labels[i], "http");
+	}
+	for (guint i = 0; i < n * n_labels; i++) {
+		WpDigestCall call = { .self_ns = 1000 + i % 7,
+				      .served_ns = 1000 + i % 7,
+				      .network_ns = -1,
+				      .link_odds = WP_DIGEST_ODDS };
+		wp_digest_add_request(digest, i % n_labels, i * (gint64)1000, call.self_ns, FALSE);
+		wp_digest_add_call(digest, i % n_labels, 0, &call);
+	}
+	return digest;
+}
+
+/* Values of a place that is a template in the other capture are one operation, unless that has both. */
+START_TEST(labels_become_one)
+{
+	static const struct {
+		const char *const before[5], *const after[5];
+		const char *operations; /* with their requests before and after */
+	} rows[] = {
+		{ { "GET /user/{}", "GET /health" },
+		  { "GET /user/alice", "GET /user/bob", "GET /health" },
+		  "GET /health 300 300; GET /user/{} 300 600; " },
+		{ { "GET /user/alice", "GET /user/bob" },
+		  { "GET /user/{}" },
+		  "GET /user/{} 600 300; " },
+		{ { "GET /user/{}", "GET /user/me" },
+		  { "GET /user/{}", "GET /user/me" },
+		  "GET /user/me 300 300; GET /user/{} 300 300; " },
+		{ { "GET /user/{}", "GET /user/me" },
+		  { "GET /user/me" },
+		  "GET /user/me 300 300; GET /user/{} 300 0; " },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		WpDigest *digests[] = { capture_labels(rows[i].before, 300),
+					capture_labels(rows[i].after, 300) };
+		WpCompareOptions options;
+		wp_compare_options_init(&options);
+		g_autoptr(WpComparison) comparison = wp_compare(digests, 2, 1, &options);
+		g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+		for (guint32 k = 0; k < comparison->n_operations; k++) {
+			const WpComparedOperation *operation = &comparison->operations[k];
+			if (operation->requests[0] || operation->requests[1])
+				g_ptr_array_add(found,
+						g_strdup_printf("%s %u %u; ", operation->label,
+								(guint)operation->requests[0],
+								(guint)operation->requests[1]));
+		}
+		g_ptr_array_sort(found, (GCompareFunc)compare_texts);
+		g_ptr_array_add(found, NULL);
+		g_autofree char *text = g_strjoinv("", (char **)found->pdata);
+		ck_assert_str_eq(text, rows[i].operations);
+		wp_digest_free(digests[0]);
+		wp_digest_free(digests[1]);
+	}
+}
+END_TEST
+
+WP_SUITE("compare", verdicts, captures_a_side, blocks_hold_all, templates_fit, labels_become_one)
