@@ -426,6 +426,7 @@ run_reference(const WpResolved *resolved, const void *given, const WpReference *
 	wp_links_mark_unseen(engine.links, resolved);
 	if (!options.no_mending)
 		wp_links_mend(engine.links, resolved, stop);
+	wp_links_doubt_owners(engine.links, resolved);
 	g_array_unref(engine.marks);
 	wp_missing_free(engine.missing);
 	for (guint32 host = 0; host < engine.n_hosts; host++)

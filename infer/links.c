@@ -34,6 +34,23 @@ wp_links_take_answered(WpLinks *links, const WpResolved *resolved)
 			links->links[i] = answered[i];
 }
 
+void
+wp_links_doubt_owners(WpLinks *links, const WpResolved *resolved)
+{
+	const WpSpan *spans = wp_resolved_spans(resolved)->spans;
+	g_autofree guint32 *roots = links->path_odds ? wp_links_roots(links) : NULL;
+
+	for (guint32 i = 0; i < links->n; i++) {
+		float sure = 1 - spans[i].owner_doubt;
+		if (sure == 1)
+			continue;
+		if (roots && links->path_odds[roots[i]] > 0)
+			links->path_odds[roots[i]] *= sure;
+		if (links->links[i].probability > 0 && !(spans[i].marks & WP_MARK_ANSWERED))
+			links->links[i].probability *= sure;
+	}
+}
+
 /* Cuts the cycle that SPAN lies on at its earliest span. */
 static void
 cut_cycle(WpLinks *links, guint32 span)

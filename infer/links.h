@@ -66,6 +66,12 @@ void wp_links_free(WpLinks *links);
 void wp_links_take_answered(WpLinks *links, const WpResolved *resolved);
 
 /*
+ * On shared addresses a parent is the right one only where the caller is: probabilities, and those of paths, fall by how
+ * likely it is another. Of answers from before it is done already. Once, and last.
+ */
+void wp_links_doubt_owners(WpLinks *links, const WpResolved *resolved);
+
+/*
  * Cuts every cycle at its earliest span, whose parent is then a later one (or itself); such a span
  * has no parent afterwards. Returns how many were cut. Only spans with equal times and a window for
  * clock skew can form cycles. Linear.

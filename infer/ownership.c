@@ -4,15 +4,17 @@
  */
 #include "infer/ownership.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "infer/map.h"
 #include "infer/quicklog.h"
 
-#define N_SHIFTS  8
-#define N_BINS    25 /* of delays, one an octave, from 1 us to 16 s */
-#define MAX_KINDS 256
-#define ROUNDS    12
+#define N_SHIFTS    8
+#define N_BINS      25 /* of delays, one an octave, from 1 us to 16 s */
+#define MAX_KINDS   256
+#define ROUNDS      12 /* of learning where few owners are likelier */
+#define SLOW_ROUNDS 40 /* ... and where they are not: nothing hurries shares along */
 #define AT_FIRST                                                                                   \
 	3.0 /* what chance would give weighs so many times what was seen, or few calls would say too much */
 #define LEAST_PRIOR 1e-3 /* of a service that owns no flow of a kind yet */
@@ -20,7 +22,8 @@
 #define STRAY       0.05 /* share of an owner's calls that none of its own encloses: after the reply */
 #define OWN_LABELS                                                                                 \
 	0.7 /* of what is known of an owner's operations; the rest is what all owners call */
-#define MAX_LABELS   8 /* of a flow, that take part */
+#define MAX_LABELS   8    /* of a flow, that take part */
+#define COUNTS       0.05 /* a share of flows with which a service counts as an owner */
 #define MAX_EXPONENT 600.0
 #define ALMOST       0.9 /* quantile of the latency by which calls are moved at the least */
 
@@ -54,15 +57,16 @@ typedef struct {
 	const WpOwnedSpan *what;
 	WpOwnedFlow *flows;
 	guint32 n_flows, n_services, n_kinds;
-	GArray *samples;   /* Sample, flow by flow in order of time */
-	GArray *questions; /* Question */
-	GArray *hits;      /* Hit */
-	guint32 *firsts;   /* by flow: its first sample; one more than flows */
-	GArray *labels;    /* guint32: MAX_LABELS by flow, 0 = none */
-	double *chance;    /* by kind, service, bin: hits of a moved call */
-	double *law;       /* the same: of an owner's calls, the share of their delays */
-	double *asked;     /* by kind: moved calls */
-	double *posterior; /* by flow, service; the last is none */
+	GArray *samples;    /* Sample, flow by flow in order of time */
+	GArray *questions;  /* Question */
+	GArray *hits;       /* Hit */
+	guint32 *firsts;    /* by flow: its first sample; one more than flows */
+	GArray *labels;     /* guint32: MAX_LABELS by flow, 0 = none */
+	double *chance;     /* by kind, service, bin: hits of a moved call */
+	double *law;        /* the same: of an owner's calls, the share of their delays */
+	double *asked;      /* by kind: moved calls */
+	double *posterior;  /* by flow, service; the last is none */
+	double *likelihood; /* by kind: of all its calls, as log against chance */
 	WpMap *label_numbers;
 	GArray *label_counts; /* double: by (kind, owner, label) */
 	double *prior;        /* by kind, service */
@@ -281,14 +285,26 @@ set_chance(Finder *finder)
 	for (guint32 k = 0; k < finder->n_kinds; k++)
 		for (guint32 s = 0; s < finder->n_services; s++) {
 			double *chance = finder->chance + at(finder, k, s) * N_BINS;
-			double *law = finder->law + at(finder, k, s) * N_BINS, sum = 0;
-			for (guint b = 0; b < N_BINS; b++) {
-				chance[b] = (chance[b] + 0.5 / N_BINS) / (finder->asked[k] + 1);
-				sum += chance[b];
-			}
 			for (guint b = 0; b < N_BINS; b++)
-				law[b] = chance[b] / sum;
+				chance[b] = (chance[b] + 0.5 / N_BINS) / (finder->asked[k] + 1);
 		}
+}
+
+/* Nothing is known of owners: all are alike, and call when chance would. */
+static void
+forget(Finder *finder)
+{
+	gsize size = at(finder, finder->n_kinds, 0);
+
+	for (gsize cell = 0; cell < size; cell++) {
+		const double *chance = finder->chance + cell * N_BINS;
+		double sum = 0;
+		finder->prior[cell] = 1.0 / (finder->n_services + 1);
+		for (guint b = 0; b < N_BINS; b++)
+			sum += chance[b];
+		for (guint b = 0; b < N_BINS; b++)
+			finder->law[cell * N_BINS + b] = sum > 0 ? chance[b] / sum : 0;
+	}
 }
 
 static double *
@@ -341,6 +357,14 @@ weigh_labels(Finder *finder, guint32 f, guint32 owner)
 	return sum;
 }
 
+/* N of VALUES (double); what has none need not be there. */
+static void
+set_zero(gpointer values, gsize n)
+{
+	if (n)
+		memset(values, 0, n * sizeof(double));
+}
+
 /* How likely each service owns flow F, as far as is known. */
 static void
 judge_flow(Finder *finder, guint32 f, gboolean by_labels)
@@ -367,22 +391,23 @@ judge_flow(Finder *finder, guint32 f, gboolean by_labels)
 	}
 	for (guint32 s = 0; s <= n; s++)
 		posterior[s] /= sum;
+	finder->likelihood[kind] += best + wp_quick_log(&finder->quick, sum);
 }
 
-/* N of VALUES (double); what has none need not be there. */
 static void
-set_zero(gpointer values, gsize n)
+judge_flows(Finder *finder, gboolean by_labels)
 {
-	if (n)
-		memset(values, 0, n * sizeof(double));
+	set_zero(finder->likelihood, finder->n_kinds);
+	for (guint32 f = 0; f < finder->n_flows; f++)
+		judge_flow(finder, f, by_labels);
 }
 
 /*
- * What owners do, from who they are likely to be: how many flows, which operations. Shares are squared, as most
- * ports have few callers: where single flows say little, few owners are likelier than many.
+ * What owners do, from who they are likely to be: how many flows, which operations. IS_SPARSE: shares are squared,
+ * as most ports have few callers: where single flows say little, few owners are likelier than many.
  */
 static void
-learn_shares(Finder *finder)
+learn_shares(Finder *finder, gboolean is_sparse)
 {
 	guint32 n = finder->n_services;
 	g_autofree double *flows = g_new0(double, finder->n_kinds + 1);
@@ -410,7 +435,7 @@ learn_shares(Finder *finder)
 		for (guint32 s = 0; s <= n; s++) {
 			double *prior = &finder->prior[at(finder, k, s)];
 			double share = (*prior + 1.0 / (n + 1)) / (flows[k] + 1);
-			*prior = MAX(share * share, LEAST_PRIOR);
+			*prior = is_sparse ? MAX(share * share, LEAST_PRIOR) : share;
 		}
 }
 
@@ -451,19 +476,137 @@ learn_laws(Finder *finder)
 	}
 }
 
+/*
+ * Two accounts of the same calls. The one takes few owners for likelier and their operations into account; it finds
+ * the owner where several services enclose the same calls all the time (a proxy, and what stands behind it), but
+ * where several services do the same it gives one of them everything. The other takes nothing for likelier.
+ */
+typedef struct {
+	guint32 *owners; /* by flow: the likeliest */
+	double *posterior;
+	double *likelihood; /* of the times alone, with shares as they are */
+	guint32 *n_owners;  /* by kind */
+} Account;
+
+static Account
+new_account(const Finder *finder)
+{
+	gsize size = (gsize)finder->n_flows * (finder->n_services + 1);
+
+	return (Account){ .owners = g_new0(guint32, finder->n_flows + 1),
+			  .posterior = g_new0(double, size + 1),
+			  .likelihood = g_new0(double, finder->n_kinds + 1),
+			  .n_owners = g_new0(guint32, finder->n_kinds + 1) };
+}
+
 static void
-decide(Finder *finder)
+take_owners(const Finder *finder, Account *account)
 {
 	guint32 n = finder->n_services;
 
 	for (guint32 f = 0; f < finder->n_flows; f++) {
 		const double *posterior = finder->posterior + (gsize)f * (n + 1);
-		guint32 best = n;
+		account->owners[f] = n;
 		for (guint32 s = 0; s < n; s++)
-			if (posterior[s] > posterior[best])
-				best = s;
-		finder->flows[f].owner = best < n ? best : WP_NO_SERVICE;
-		finder->flows[f].certainty = (float)posterior[best];
+			if (posterior[s] > posterior[account->owners[f]])
+				account->owners[f] = s;
+	}
+}
+
+static void
+take_odds(const Finder *finder, Account *account)
+{
+	guint32 n = finder->n_services;
+	gsize size = (gsize)finder->n_flows * (n + 1);
+
+	if (size)
+		memcpy(account->posterior, finder->posterior, size * sizeof(double));
+	for (guint32 k = 0; k < finder->n_kinds; k++)
+		for (guint32 s = 0; s <= n; s++)
+			account->n_owners[k] += finder->prior[at(finder, k, s)] >= COUNTS;
+}
+
+static void
+clear_account(Account *account)
+{
+	g_free(account->owners);
+	g_free(account->posterior);
+	g_free(account->likelihood);
+	g_free(account->n_owners);
+}
+
+static void
+keep_likelihood(const Finder *finder, Account *account)
+{
+	if (finder->n_kinds)
+		memcpy(account->likelihood, finder->likelihood, finder->n_kinds * sizeof(double));
+}
+
+static Account
+find_few(Finder *finder)
+{
+	Account account = new_account(finder);
+
+	forget(finder);
+	for (guint round = 0; round < ROUNDS; round++) {
+		judge_flows(finder, round > 1);
+		learn_shares(finder, TRUE);
+		learn_laws(finder);
+	}
+	judge_flows(finder, TRUE);
+	take_owners(finder, &account);
+	/* With the shares as they came out: that few are likelier must not make what is found surer. */
+	learn_shares(finder, FALSE);
+	judge_flows(finder, TRUE);
+	take_odds(finder, &account);
+	judge_flows(finder, FALSE);
+	keep_likelihood(finder, &account);
+	return account;
+}
+
+static Account
+find_any_number(Finder *finder)
+{
+	Account account = new_account(finder);
+
+	forget(finder);
+	for (guint round = 0; round < SLOW_ROUNDS; round++) {
+		judge_flows(finder, FALSE);
+		learn_shares(finder, FALSE);
+		learn_laws(finder);
+	}
+	judge_flows(finder, FALSE);
+	take_owners(finder, &account);
+	take_odds(finder, &account);
+	keep_likelihood(finder, &account);
+	return account;
+}
+
+/*
+ * For each kind the account that the times bear out. An owner more has a law of delays more, and fits better for that
+ * alone: it has to be worth it (G. Schwarz, "Estimating the dimension of a model", 1978: half the logarithm of the
+ * number of observations for each free parameter). Few owners that explain no more than chance are not believed.
+ */
+static void
+decide(Finder *finder, const Account *few, const Account *any)
+{
+	gsize n = (gsize)finder->n_services + 1;
+	g_autofree double *calls = g_new0(double, finder->n_kinds + 1);
+
+	for (guint32 f = 0; f < finder->n_flows; f++)
+		calls[finder->flows[f].kind] += finder->firsts[f + 1] - finder->firsts[f];
+	for (guint32 f = 0; f < finder->n_flows; f++) {
+		guint32 k = finder->flows[f].kind;
+		double worth = 0.5 * N_BINS * log(calls[k] + 1);
+		double more = any->n_owners[k] > few->n_owners[k]
+				      ? any->n_owners[k] - few->n_owners[k]
+				      : 1;
+		gboolean is_few = few->likelihood[k] > worth &&
+				  any->likelihood[k] - few->likelihood[k] < more * worth;
+		const Account *account = is_few ? few : any;
+		guint32 owner = account->owners[f];
+		finder->flows[f].owner = owner + 1 < n ? owner : WP_NO_SERVICE;
+		finder->flows[f].certainty = (float)account->posterior[f * n + owner];
 	}
 }
 
@@ -477,21 +620,16 @@ run(Finder *finder)
 	finder->asked = g_new0(double, finder->n_kinds + 1);
 	finder->prior = g_new0(double, size + 1);
 	finder->label_sums = g_new0(double, size + 1);
+	finder->likelihood = g_new0(double, finder->n_kinds + 1);
 	finder->posterior = g_new0(double, (gsize)finder->n_flows *(finder->n_services + 1) + 1);
-	for (gsize i = 0; i < size; i++)
-		finder->prior[i] = 1.0 / (finder->n_services + 1);
 	choose_samples(finder);
 	add_moved(finder);
 	sweep(finder);
 	set_chance(finder);
-	for (guint round = 0; round < ROUNDS; round++) {
-		for (guint32 f = 0; f < finder->n_flows; f++)
-			judge_flow(finder, f, round > 1);
-		learn_shares(finder);
-
-		learn_laws(finder);
-	}
-	decide(finder);
+	Account few = find_few(finder), any = find_any_number(finder);
+	decide(finder, &few, &any);
+	clear_account(&few);
+	clear_account(&any);
 }
 
 void
@@ -529,4 +667,5 @@ wp_ownership_find(const WpSpans *spans, const WpOwnedSpan *what, WpOwnedFlow *fl
 	g_free(finder.prior);
 	g_free(finder.label_sums);
 	g_free(finder.posterior);
+	g_free(finder.likelihood);
 }

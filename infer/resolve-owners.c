@@ -6,7 +6,8 @@
 
 #define MANY                                                                                       \
 	0.2 /* of the flows with an owner belong to any service: then hosts are not told apart */
-#define SURE 0.95 /* so sure an answer of one window stands in those after it */
+#define NOT_KNOWN 0.5  /* an owner less sure is a guess */
+#define SURE      0.95 /* so sure an answer of one window stands in those after it */
 
 static const WpRecord *
 call_record(const WpResolved *resolved, const WpSpan *span)
@@ -234,6 +235,9 @@ add_flow(Question *question, const WpSpan *span)
 	asked = wp_map_number(question->asked, number);
 	g_array_append_val(question->flows, owned);
 	g_array_append_val(question->numbers, number);
+	if (g_getenv("OWN"))
+		g_printerr("F %u %u %u %u\n", asked, record->src.port, record->dst.port,
+			   record->flow);
 	return asked;
 }
 
@@ -278,6 +282,9 @@ take_answers(Question *question)
 			flow->port = port->port;
 		}
 		flow->certainty = owned->certainty;
+		if (g_getenv("OWN"))
+			g_printerr("A %u %d %g %d\n", i, flow->owner == WP_NO_NODE ? 0 : flow->port,
+				   flow->certainty, flow->is_any);
 		flow->is_known = flow->certainty >= SURE;
 	}
 	if (n_any > n_owned * MANY)
@@ -338,6 +345,7 @@ wp_resolve_sum_owners(WpResolved *resolved)
 			shared.n_by_file += flow->is_by_file;
 			shared.n_clients += flow->owner == WP_NO_NODE && !flow->is_any;
 			shared.n_any += flow->is_any;
+			shared.n_unknown += !flow->is_by_file && flow->certainty < NOT_KNOWN;
 			shared.certainty += flow->is_by_file ? 0 : flow->certainty;
 		}
 		shared.n_inferred = shared.n_flows - shared.n_by_file;

@@ -339,14 +339,22 @@ node_at(const WpResolved *resolved, guint32 trace_node, guint16 port)
 	return node != WP_MAP_NONE ? node : get_place(resolved, trace_node)->node;
 }
 
+static gboolean
+is_pooled(const WpResolved *resolved, guint32 trace_node)
+{
+	const WpResolveAddress *address = wp_resolve_address(resolved, trace_node);
+
+	return address->machine != WP_NO_NODE &&
+	       wp_resolve_address(resolved, address->machine)->is_pooled;
+}
+
 /* A host of its own for what NODE is on a shared machine. */
 static guint32
 host_on(WpResolved *resolved, WpMap *hosts, guint32 trace_node, guint32 node)
 {
 	const WpResolveAddress *address = wp_resolve_address(resolved, trace_node);
 
-	if (address->machine == WP_NO_NODE ||
-	    wp_resolve_address(resolved, address->machine)->is_pooled ||
+	if (address->machine == WP_NO_NODE || is_pooled(resolved, trace_node) ||
 	    node == get_place(resolved, trace_node)->node)
 		return address->host;
 	return resolved->addresses->len + wp_map_number(hosts, wp_map_key(address->machine, node));
@@ -363,6 +371,7 @@ set_caller(WpResolved *resolved, WpMap *hosts, WpSpan *span, const WpRecord *rec
 	if (flow && flow->owner != WP_NO_NODE)
 		span->caller = node_at(resolved, flow->owner, flow->port);
 	span->caller_host = host_on(resolved, hosts, trace_node, span->caller);
+	span->owner_doubt = flow && !is_pooled(resolved, trace_node) ? 1 - flow->certainty : 0;
 }
 
 /* Turns nodes of the trace into the user's. */

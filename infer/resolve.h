@@ -94,6 +94,7 @@ typedef struct {
 	guint64 n_inferred;
 	guint64 n_clients; /* ... of both: no service's */
 	guint64 n_any;     /* ... used for calls into any of the services */
+	guint64 n_unknown; /* ... of those inferred: with an owner that is less likely than not */
 	double certainty; /* mean of those inferred: the share of them that can be expected to be right */
 } WpShared;
 

@@ -35,9 +35,10 @@ typedef struct {
 	guint32 protocol;      /* string */
 	guint32 call_record;   /* index into the trace's records */
 	guint32 return_record; /* G_MAXUINT32 = none */
-	guint8 kind;           /* WP_KIND_CALL or WP_KIND_MESSAGE */
-	guint8 status;         /* WpStatus */
-	guint8 marks;          /* WP_MARK_... of the call or the return */
+	float owner_doubt; /* on a shared address: how likely its caller is another one; else 0 */
+	guint8 kind;       /* WP_KIND_CALL or WP_KIND_MESSAGE */
+	guint8 status;     /* WpStatus */
+	guint8 marks;      /* WP_MARK_... of the call or the return */
 } WpSpan;
 
 typedef struct {

@@ -33,8 +33,11 @@ count_link(Counter *counter, guint32 number)
 	guint32 root = counter->roots[number];
 	if (link->n_candidates)
 		links->classes[load_class(link->n_candidates)]++;
-	if (link->parent == WP_NO_SPAN)
+	if (link->parent == WP_NO_SPAN) {
+		/* On a shared address a service may have been taken for a client. */
+		counter->odds[root] *= 1 - counter->spans[number].owner_doubt;
 		return;
+	}
 	links->n_linked++;
 	links->n_certain += link->n_candidates == 1;
 	links->n_right += CLAMP(link->probability, 0, 1);

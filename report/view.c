@@ -630,6 +630,7 @@ fill_shared(const Maker *maker)
 							 .n_inferred = shared->n_inferred,
 							 .n_clients = shared->n_clients,
 							 .n_any = shared->n_any,
+							 .n_unknown = shared->n_unknown,
 							 .certainty = shared->certainty };
 	}
 }

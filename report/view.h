@@ -234,6 +234,7 @@ typedef struct {
 	guint64 n_inferred;
 	guint64 n_clients;
 	guint64 n_any;
+	guint64 n_unknown; /* ... inferred, but no more than guessed */
 	double certainty;
 } WpViewShared;
 

@@ -210,6 +210,7 @@ write_shared(WpJson *json, const WpView *view)
 		wp_json_uint(json, "inferred", shared->n_inferred);
 		wp_json_uint(json, "clients", shared->n_clients);
 		wp_json_uint(json, "any", shared->n_any);
+		wp_json_uint(json, "unknown", shared->n_unknown);
 		wp_json_number(json, "certainty", shared->certainty, 4);
 		wp_json_close(json, '}');
 	}

@@ -24,5 +24,10 @@ wp_shared_words(const WpViewShared *shared, const char *address)
 				       " were inferred from the times of their calls: "
 				       "%.1f%% right can be expected.",
 				       shared->n_inferred, 100 * shared->certainty);
+	if (shared->n_unknown)
+		g_string_append_printf(words,
+				       " Of %" G_GUINT64_FORMAT
+				       " of these the times do not tell it; --owners can.",
+				       shared->n_unknown);
 	return g_string_free(words, FALSE);
 }
