@@ -17,6 +17,9 @@ typedef struct {
 	gboolean is_open; /* one of its calls may still return */
 } Tree;
 
+/* After a period, what began in it has this part of one to return. */
+#define PERIOD_SLACK 8
+
 /* So often a window is told what was lost; what comes then goes to the last, so that nobody is told too little. */
 #define MAX_COUNTED 1024
 
@@ -35,11 +38,14 @@ struct WpWindows {
 	gpointer data;
 	WpTrace *trace;
 	guint64 n_windows;
-	guint64 n_new;    /* calls and messages in the window that were in none before */
-	guint64 n_wanted; /* so many, and a cut is looked for */
-	guint64 n_enough; /* ... again */
-	WpMap *edges;     /* (caller, callee) -> number */
-	GArray *longest;  /* Edge, by that number */
+	guint64 n_new;     /* calls and messages in the window that were in none before */
+	guint64 n_wanted;  /* so many, and a cut is looked for */
+	guint64 n_enough;  /* ... again */
+	gint64 period_ns;  /* a window lasts so long at most; 0 = any */
+	gint64 due_ns;     /* it is to end then; WP_NO_TIME = it has no record yet */
+	gint64 overdue_ns; /* ... whatever is open */
+	WpMap *edges;      /* (caller, callee) -> number */
+	GArray *longest;   /* Edge, by that number */
 	WpCounters *counters;
 	GArray *counted;   /* Counted: those of the present window */
 	WpCounters *told;  /* all that ever were */
@@ -139,6 +145,14 @@ find_open(WpWindows *windows, const WpSpans *spans, gint64 before_ns)
 	return before_ns;
 }
 
+/* TRUE where a window has waited for long enough. */
+static gboolean
+must_cut(const WpWindows *windows)
+{
+	return windows->n_new >= MAX(2 * windows->n_wanted, windows->examples) ||
+	       (windows->period_ns && windows->latest_ns >= windows->overdue_ns);
+}
+
 /*
  * Sets the cut; FALSE where it had better wait for more calls.
  *
@@ -155,6 +169,10 @@ find_cut(WpWindows *windows)
 	const WpSpan *all = spans->spans;
 	guint32 n_before = 0, n_fresh = 0;
 
+	if (spans->n == 0) { /* returns alone */
+		wp_spans_free(spans);
+		return FALSE;
+	}
 	note_longest(windows, spans);
 	windows->last_ns = all[spans->n - 1].call_ns;
 	windows->cut_ns = find_open(windows, spans, find_open(windows, spans, windows->last_ns));
@@ -163,8 +181,8 @@ find_cut(WpWindows *windows)
 		n_fresh += is_fresh;
 		n_before += is_fresh && all[i].call_ns < windows->cut_ns;
 	}
-	gboolean is_good = n_before * 2 >= n_fresh;
-	if (!is_good && windows->n_new >= MAX(2 * windows->n_wanted, windows->examples)) {
+	gboolean is_good = windows->period_ns ? n_before > 0 : n_before * 2 >= n_fresh;
+	if (!is_good && n_fresh > 0 && must_cut(windows)) {
 		/* Whatever is open: the middle of what has no answer yet. */
 		guint32 at = 0;
 		for (guint32 left = n_fresh / 2; left > 0 || all[at].marks & WP_MARK_ANSWERED; at++)
@@ -479,25 +497,53 @@ on_setting(WpRecordSink *sink, const char *key, const char *value, GError **erro
 	return wp_sink_setting(wp_trace_sink(((WpWindows *)sink)->trace), key, value, error);
 }
 
+/* TRUE where the window has a time at which it is to end. */
+static gboolean
+is_begun(const WpWindows *windows)
+{
+	return windows->due_ns != WP_NO_TIME;
+}
+
+static void
+set_due(WpWindows *windows, gint64 begin_ns)
+{
+	gint64 period_ns = windows->period_ns;
+	gint64 early_ns = begin_ns % period_ns;
+
+	early_ns += early_ns < 0 ? period_ns : 0;
+	windows->due_ns = begin_ns - early_ns + period_ns + period_ns / PERIOD_SLACK;
+	windows->overdue_ns = windows->due_ns + period_ns;
+}
+
+/* Enough has come: hands the window out, where there is a place to cut it. */
+static gboolean
+try_to_turn(WpWindows *windows, GError **error)
+{
+	wp_trace_freeze(windows->trace);
+	if (!find_cut(windows)) {
+		windows->n_enough = windows->n_new + windows->n_wanted / 4 + 1;
+		if (is_begun(windows))
+			windows->due_ns += windows->period_ns / 4 + 1;
+		return wp_sink_begin(wp_trace_sink(windows->trace), windows->nodes, error);
+	}
+	if (!turn(windows, error))
+		return FALSE;
+	g_return_val_if_fail(windows->has_answer, FALSE);
+	windows->due_ns = WP_NO_TIME;
+	return carry(windows, error);
+}
+
 static gboolean
 on_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GError **error)
 {
 	WpWindows *windows = (WpWindows *)sink;
 
-	if (record->kind != WP_KIND_RETURN && windows->n_new >= windows->n_enough) {
-		wp_trace_freeze(windows->trace);
-		if (find_cut(windows)) {
-			if (!turn(windows, error))
-				return FALSE;
-			g_return_val_if_fail(windows->has_answer, FALSE);
-			if (!carry(windows, error))
-				return FALSE;
-		} else {
-			windows->n_enough = windows->n_new + windows->n_wanted / 4 + 1;
-			if (!wp_sink_begin(wp_trace_sink(windows->trace), windows->nodes, error))
-				return FALSE;
-		}
-	}
+	gboolean is_enough = windows->n_new >= windows->n_enough ||
+			     (is_begun(windows) && record->begin_ns >= windows->due_ns);
+	if (record->kind != WP_KIND_RETURN && is_enough && !try_to_turn(windows, error))
+		return FALSE;
+	if (windows->period_ns && !is_begun(windows))
+		set_due(windows, record->begin_ns);
 	windows->latest_ns = MAX(windows->latest_ns, record->begin_ns);
 	windows->n_new += record->kind != WP_KIND_RETURN;
 	return wp_sink_record(wp_trace_sink(windows->trace), record, tokens, error);
@@ -555,6 +601,7 @@ wp_windows_new(WpNodes *nodes, guint32 calls, guint32 examples, WpWindowFunc fun
 	windows->told = wp_counters_new();
 	windows->total = wp_counters_new();
 	windows->latest_ns = G_MININT64;
+	windows->due_ns = WP_NO_TIME;
 	windows->takes = g_array_new(FALSE, FALSE, sizeof(guint8));
 	windows->numbers = g_array_new(FALSE, FALSE, sizeof(guint64));
 	windows->keeps = g_array_new(FALSE, TRUE, sizeof(guint8));
@@ -585,6 +632,21 @@ wp_windows_free(WpWindows *windows)
 	g_array_unref(windows->carried);
 	g_array_unref(windows->answered);
 	g_free(windows);
+}
+
+void
+wp_windows_set_period(WpWindows *windows, gint64 period_ns)
+{
+	windows->period_ns = period_ns;
+}
+
+gboolean
+wp_windows_advance(WpWindows *windows, gint64 now_ns, GError **error)
+{
+	if (!is_begun(windows) || now_ns < windows->due_ns)
+		return TRUE;
+	windows->latest_ns = MAX(windows->latest_ns, now_ns);
+	return try_to_turn(windows, error);
 }
 
 WpRecordSink *

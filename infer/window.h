@@ -66,6 +66,15 @@ WpWindows *wp_windows_new(WpNodes *nodes, guint32 calls, guint32 examples, WpWin
 			  gpointer data);
 void wp_windows_free(WpWindows *windows);
 
+/*
+ * A window also ends soon after a multiple of PERIOD_NS since 1970 (by the times of records): who watches wants to
+ * know soon, and there may be few calls. Where calls are open then it waits, a period at most. Before the first record.
+ */
+void wp_windows_set_period(WpWindows *windows, gint64 period_ns);
+
+/* Whatever comes is not before NOW_NS: ends a window that has lasted for a period. Between records. */
+gboolean wp_windows_advance(WpWindows *windows, gint64 now_ns, GError **error);
+
 /* (transfer none) Takes records; several inputs may come one after the other where they go on in time. */
 WpRecordSink *wp_windows_sink(WpWindows *windows);
 

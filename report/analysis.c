@@ -451,7 +451,8 @@ resolve_part(Run *run, const WpTrace *trace, GError **error)
 		analysis->resolved = wp_resolve(trace, &resolve, error);
 		return analysis->resolved != NULL;
 	}
-	if (wp_resolved_next(analysis->resolved, trace)) {
+	analysis->has_moved = wp_resolved_next(analysis->resolved, trace);
+	if (analysis->has_moved) {
 		wp_pattern_sum_move(run->sum, analysis->resolved);
 		wp_tally_move(&analysis->tally, analysis->resolved);
 	}
@@ -543,9 +544,12 @@ wp_analysis_run(const WpInvocation *invocation, const WpLoadOptions *load,
 	WpWindows *windows = analysis->windows =
 		wp_windows_new(nodes, calls, (guint32)options->examples, on_window, &run);
 
-	if (!wp_load_stream(invocation, load, nodes, wp_windows_sink(windows), out_outcome,
-			    error) ||
-	    !wp_windows_finish(windows, error))
+	wp_windows_set_period(windows, options->period_ns);
+	gboolean is_read = options->feed
+				   ? options->feed(windows, nodes, options->feed_data, error)
+				   : wp_load_stream(invocation, load, nodes,
+						    wp_windows_sink(windows), out_outcome, error);
+	if (!is_read || !wp_windows_finish(windows, error))
 		return NULL;
 	out_outcome->is_inference_stopped |= run.has_stopped;
 	if (want_patterns && !analysis->patterns) {

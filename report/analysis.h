@@ -27,7 +27,13 @@ typedef struct {
 	const char *root;
 	const char *where;
 	gboolean takes_aggregates; /* an engine that links no calls will do */
-	WpKeep *keep;              /* requests that patterns keep whole, beside examples; or NULL */
+
+	/* Not options: set by the command that watches, or 0. */
+	gint64 period_ns; /* a part also ends after so long (infer/window.h) */
+	/* Pushes the records of a live input, into the sink of WINDOWS, instead of those of operands. */
+	gboolean (*feed)(WpWindows *windows, WpNodes *nodes, gpointer data, GError **error);
+	gpointer feed_data;
+	WpKeep *keep; /* requests that patterns keep whole, beside examples; or NULL */
 
 	/* Of each engine: its options struct, and its option table made from the engine's own. */
 	GPtrArray *engine_options;
@@ -52,6 +58,8 @@ typedef struct WpAnalysis {
 	WpTally tally;          /* likewise */
 	guint64 n_inferred; /* where something was selected: from so many spans, context of parts included */
 	guint64 n_selected; /* ... so many */
+
+	gboolean has_moved; /* of a part: nodes became others since the one before */
 
 	/* Of a part; it has no patterns. SELECTION is there, and leaves out what does not stand in it. */
 	const WpWindowAnswer *answer; /* NULL: this is the whole */

@@ -6,15 +6,14 @@
 #include <string.h>
 
 #include "capture/capture.h"
-#include "capture/filter.h"
 #include "capture/live.h"
 #include "capture/recorder.h"
-#include "capture/sandbox.h"
 #include "capture/trace-io.h"
 #include "report/command.h"
 #include "report/error.h"
 #include "report/form.h"
 #include "report/format.h"
+#include "report/live-input.h"
 #include "report/notify.h"
 #include "report/overwrite.h"
 #include "report/signals.h"
@@ -23,93 +22,21 @@
 #define SYNC_NS  ((gint64)NS_PER_S)      /* so much is lost at most when the program is killed */
 #define SAY_NS   ((gint64)10 * NS_PER_S) /* between lines where there is no terminal, with -v */
 #define MIN_FILE 1e5
-#define MAX_RING 2e9
-#define MIN_RING 1e5
 
 typedef struct {
-	WpWords interfaces;
-	const char *filter;
-	gint64 snap_length;
-	guint64 ring_bytes;
-	gboolean is_promiscuous;
+	WpLiveInput input;
 	const char *write;
 	guint64 rotate_bytes;
 	gint64 rotate_ns;
 	gint64 files;
 	const char *output;
 	const char *format;
-	gint64 count;
-	gint64 duration_ns;
-	const char *user;
 	const char *decode_as;
 	const char *token_key;
 	gint64 max_flows;
 } CaptureOptions;
 
-static void
-list_interfaces(WpOut *out)
-{
-	g_auto(GStrv) names = wp_live_list();
-	for (char **name = names; *name; name++)
-		wp_out_printf(out, "%s\n", *name);
-}
-
 #define AT(member) .offset = offsetof(CaptureOptions, member)
-
-static const WpOption input_table[] = {
-	{ .name = "interface",
-	  .short_name = 'i',
-	  .kind = WP_OPT_WORDS,
-	  AT(interfaces),
-	  .argument = "IF",
-	  .help = "capture there; repeatable; \"any\" is all interfaces" },
-	{ .name = "filter",
-	  .kind = WP_OPT_TEXT,
-	  AT(filter),
-	  .argument = "BPF",
-	  .help = "only packets that pass, as with tcpdump, also where they\nhave VLAN tags" },
-	{ .name = "snap-length",
-	  .short_name = 's',
-	  .kind = WP_OPT_INT,
-	  AT(snap_length),
-	  .argument = "BYTES",
-	  .minimum = 64,
-	  .maximum = WP_LIVE_SNAP_LENGTH,
-	  .help = "keep so much of each packet; by default all" },
-	{ .name = "ring",
-	  .kind = WP_OPT_BYTES,
-	  AT(ring_bytes),
-	  .argument = "BYTES",
-	  .minimum = MIN_RING,
-	  .maximum = MAX_RING,
-	  .help = "room in the kernel for packets that wait to be read, of\neach interface; by "
-		  "default 64Mi" },
-	{ .name = "promiscuous",
-	  .kind = WP_OPT_FLAG,
-	  AT(is_promiscuous),
-	  .help = "take packets to other hosts as well: the default" },
-	{ .name = "count",
-	  .short_name = 'c',
-	  .kind = WP_OPT_INT,
-	  AT(count),
-	  .argument = "N",
-	  .minimum = 1,
-	  .maximum = 9e18,
-	  .help = "end after so many packets" },
-	{ .name = "duration",
-	  .kind = WP_OPT_DURATION,
-	  AT(duration_ns),
-	  .argument = "TIME",
-	  .minimum = 1e6,
-	  .maximum = 9e18,
-	  .help = "end after so long" },
-	{ .name = "list-interfaces",
-	  .short_name = 'D',
-	  .kind = WP_OPT_ACTION,
-	  .action = list_interfaces,
-	  .help = "interfaces that can be captured on" },
-	{ .name = NULL },
-};
 
 static const WpOption output_table[] = {
 	{ .name = "write",
@@ -173,12 +100,6 @@ static const WpOption trace_table[] = {
 	  .minimum = 1,
 	  .maximum = 100e6,
 	  .help = "flows followed at a time: bounds the memory" },
-	{ .name = "user",
-	  .kind = WP_OPT_TEXT,
-	  AT(user),
-	  .argument = "NAME",
-	  .help = "run as that user once all is open; by default, where it is\nstarted as root, "
-		  "who called sudo, else nobody" },
 	{ .name = NULL },
 };
 
@@ -186,10 +107,7 @@ static void
 declare(WpOptions *parser, gpointer data)
 {
 	CaptureOptions *options = data;
-	options->snap_length = WP_LIVE_SNAP_LENGTH;
-	options->ring_bytes = WP_LIVE_RING_BYTES;
-	options->is_promiscuous = TRUE;
-	wp_options_add(parser, "Packets", input_table, options);
+	wp_live_input_declare(parser, &options->input);
 	wp_options_add(parser, "Output", output_table, options);
 	wp_options_add(parser, "Reading", trace_table, options);
 }
@@ -329,7 +247,7 @@ static void
 on_tick(WpLiveTime now, gpointer data)
 {
 	Session *session = data;
-	gint64 duration_ns = session->options->duration_ns;
+	gint64 duration_ns = session->options->input.duration_ns;
 
 	take_signals(session, now);
 	wp_notify_alive(session->notify, now.monotonic_ns);
@@ -349,7 +267,7 @@ on_frame(const WpFrame *frame, gpointer data)
 
 	if (session->recorder)
 		wp_recorder_frame(session->recorder, frame);
-	if (frame->number == (guint64)session->options->count)
+	if (frame->number == (guint64)session->options->input.count)
 		wp_live_stop(session->live, FALSE);
 }
 
@@ -383,7 +301,7 @@ check_options(const CaptureOptions *options, GError **error)
 {
 	const char *wrong = NULL;
 
-	if (options->interfaces.n == 0)
+	if (options->input.interfaces.n == 0)
 		wrong = "no interface is given: -i IF\n--list-interfaces shows them";
 	else if (!options->write && (options->rotate_bytes || options->rotate_ns || options->files))
 		wrong = "--rotate-size, --rotate-time and --files are for packets: "
@@ -401,27 +319,17 @@ static gboolean
 open_live(Session *session, GError **error)
 {
 	const CaptureOptions *options = session->options;
-	const WpLiveOptions live = {
-		.interfaces = options->interfaces.words,
-		.n_interfaces = options->interfaces.n,
-		.filter = options->filter,
-		.snap_length = (guint32)options->snap_length,
-		.ring_bytes = options->ring_bytes,
-		.is_promiscuous = options->is_promiscuous,
-	};
 	const WpLiveHooks hooks = { on_frame, on_tick, on_note, session };
 
-	session->live = wp_live_open(&live, error);
+	session->live = wp_live_input_open(&options->input, session->invocation, error);
 	if (!session->live)
 		return FALSE;
 	wp_live_set_hooks(session->live, &hooks);
 	wp_live_watch(session->live, wp_signals_fd());
 	for (guint i = 0; i < wp_live_n_interfaces(session->live); i++) {
-		if (wp_live_warning(session->live, i))
-			wp_warn(session->invocation, "%s", wp_live_warning(session->live, i));
 		session->interfaces[i] = (WpPacketFileInterface){
 			.name = wp_live_name(session->live, i),
-			.filter = options->filter,
+			.filter = options->input.filter,
 			.link_type = wp_live_link_type(session->live, i),
 			.snap_length = wp_live_snap_length(session->live, i),
 		};
@@ -464,19 +372,11 @@ open_outputs(Session *session, GError **error)
 static gboolean
 give_up_privileges(Session *session, GError **error)
 {
-	WpSandboxOptions options = { .user = session->options->user, .directory = -1 };
-	g_auto(WpSandboxState) state = { 0 };
+	gboolean is_new = FALSE;
+	int directory = session->recorder ? wp_recorder_directory(session->recorder, &is_new) : -1;
 
-	if (session->recorder)
-		options.directory =
-			wp_recorder_directory(session->recorder, &options.is_own_directory);
-	if (!wp_sandbox_enter(&options, &state, error))
-		return FALSE;
-	g_autofree char *interfaces = g_strjoinv(", ", (char **)session->options->interfaces.words);
-	g_autofree char *description = wp_sandbox_describe(&state);
-	g_autofree char *line = g_strdup_printf("capturing on %s: %s", interfaces, description);
-	wp_progress_say(session->invocation->progress, line);
-	return TRUE;
+	return wp_live_input_give_up(&session->options->input, session->invocation, directory,
+				     is_new, error);
 }
 
 /* Packets that nobody decodes. */
@@ -504,8 +404,8 @@ read_records(Session *session, GError **error)
 	capture.decode_as = options->decode_as;
 	capture.token_key = options->token_key;
 	capture.max_flows = (guint32)options->max_flows;
-	return wp_capture_run(options->interfaces.words, options->interfaces.n, &capture, nodes,
-			      session->writer, NULL, error);
+	return wp_capture_run(options->input.interfaces.words, options->input.interfaces.n,
+			      &capture, nodes, session->writer, NULL, error);
 }
 
 /* Both outputs are finished, whatever became of the other one. */

@@ -77,6 +77,15 @@ flush_if_full(WpOut *out)
 }
 
 void
+wp_out_flush(WpOut *out)
+{
+	if (!out->output)
+		return;
+	flush(out);
+	wp_output_sync(out->output);
+}
+
+void
 wp_out_bytes(WpOut *out, const char *data, gsize length)
 {
 	g_string_append_len(out->buffer, data, (gssize)length);

@@ -31,6 +31,9 @@ void wp_out_printf(WpOut *out, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* N times C. */
 void wp_out_fill(WpOut *out, char c, gsize n);
 
+/* What was put so far can be seen now: of a page that is followed by others. */
+void wp_out_flush(WpOut *out);
+
 /* TRUE where all was written and, for a file, it now stands under its name. Once. */
 gboolean wp_out_close(WpOut *out, GError **error);
 

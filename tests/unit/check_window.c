@@ -147,10 +147,10 @@ describe(const WpPatternSet *set, const WpResolved *resolved)
 	return g_string_free(text, FALSE);
 }
 
-/* (transfer full) What windows of CALLS and EXAMPLES make of TREE. OUT_COUNTERS: by number. */
+/* (transfer full) What windows of CALLS and EXAMPLES, or PERIOD_NS, make of TREE. OUT_COUNTERS: by number. */
 static char *
-with_examples(const WpTree *tree, guint32 calls, guint32 examples, guint64 *out_counters,
-	      guint64 *out_most)
+run_windows(const WpTree *tree, guint32 calls, guint32 examples, gint64 period_ns,
+	    guint64 *out_counters, guint64 *out_most)
 {
 	Run run = { .parents = tree->parents,
 		    .sum = wp_pattern_sum_new(),
@@ -160,7 +160,9 @@ with_examples(const WpTree *tree, guint32 calls, guint32 examples, guint64 *out_
 	WpNodes *nodes = wp_trace_nodes(tree->trace);
 	g_autoptr(WpWindows) windows = wp_windows_new(nodes, calls, examples, on_window, &run);
 
+	wp_windows_set_period(windows, period_ns);
 	ck_assert(wp_trace_push(tree->trace, wp_windows_sink(windows), NULL));
+	ck_assert(wp_windows_advance(windows, G_MAXINT64, NULL));
 	ck_assert(wp_windows_finish(windows, NULL));
 	for (guint i = 1; i < tree->parents->len; i++)
 		ck_assert_msg(run.taken[i] == 1, "windows of %u: call %u taken %u times", calls, i,
@@ -178,6 +180,13 @@ with_examples(const WpTree *tree, guint32 calls, guint32 examples, guint64 *out_
 	wp_resolved_free(run.resolved);
 	g_free(run.taken);
 	return text;
+}
+
+static char *
+with_examples(const WpTree *tree, guint32 calls, guint32 examples, guint64 *out_counters,
+	      guint64 *out_most)
+{
+	return run_windows(tree, calls, examples, 0, out_counters, out_most);
 }
 
 static char *
@@ -234,6 +243,32 @@ START_TEST(same_as_whole)
 			ck_assert_uint_eq(counters[WP_COUNT_WINDOWS] > 1, sizes[s] < 100000);
 			ck_assert_uint_eq(counters[WP_COUNT_WINDOWS_FORCED], 0);
 			ck_assert_uint_le(most, 4 * sizes[s]);
+		}
+	}
+}
+END_TEST
+
+/* A window also ends with a period of time, of any length; where calls are always open, it is forced to. */
+START_TEST(periods)
+{
+	static const struct {
+		guint period, longer;
+	} rows[] = { { 100, 0 }, { 9, 0 }, { 9, 300 } };
+	static const gint64 periods_us[] = { 500, 1000, 1000000 };
+	for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
+		g_autoptr(WpTree) tree = make_requests(1000, rows[r].period, rows[r].longer);
+		g_autofree char *expected = whole(tree);
+		gint64 length_us = 1000 * rows[r].period;
+		for (gsize i = r > 0; i < G_N_ELEMENTS(periods_us); i++) {
+			guint64 counters[WP_N_COUNTERS];
+			g_autofree char *got = run_windows(tree, G_MAXUINT32, 0,
+							   periods_us[i] * 1000, counters, NULL);
+			ck_assert_str_eq(got, expected);
+			ck_assert_uint_eq(counters[WP_COUNT_WINDOW_CALLS_LATE], 0);
+			ck_assert_uint_eq(counters[WP_COUNT_WINDOWS_FORCED], 0);
+			ck_assert_uint_le(counters[WP_COUNT_WINDOWS],
+					  (guint64)(length_us / periods_us[i] + 3));
+			ck_assert_uint_eq(counters[WP_COUNT_WINDOWS] > 3, periods_us[i] < 1000000);
 		}
 	}
 }
@@ -432,5 +467,5 @@ START_TEST(losses_have_a_time)
 }
 END_TEST
 
-WP_SUITE("window", same_as_whole, examples, smaller_than_a_request, no_return, open_over_windows,
-	 knowledge_grows, clients_fold_late, losses_have_a_time)
+WP_SUITE("window", same_as_whole, periods, examples, smaller_than_a_request, no_return,
+	 open_over_windows, knowledge_grows, clients_fold_late, losses_have_a_time)

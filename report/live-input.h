@@ -1,0 +1,38 @@
+/*
+ * WpLiveInput: the options of commands that read live interfaces, and how these are opened and then read without
+ * any privilege.
+ */
+#ifndef WP_REPORT_LIVE_INPUT_H
+#define WP_REPORT_LIVE_INPUT_H
+
+#include <glib.h>
+
+#include "capture/live.h"
+#include "report/command.h"
+
+typedef struct {
+	WpWords interfaces;
+	const char *filter;
+	gint64 snap_length;
+	guint64 ring_bytes;
+	gboolean is_promiscuous;
+	gint64 count;       /* of packets; 0 = any */
+	gint64 duration_ns; /* 0 = any */
+	const char *user;
+} WpLiveInput;
+
+/* Sets the defaults and adds the table "Packets". */
+void wp_live_input_declare(WpOptions *parser, WpLiveInput *input);
+
+/* (transfer full) What is not as asked for becomes a warning. */
+WpLive *wp_live_input_open(const WpLiveInput *input, const WpInvocation *invocation,
+			   GError **error);
+
+/*
+ * Gives up what is not needed any more (capture/sandbox.h), and says what that leaves. DIRECTORY: the one in which
+ * files may be made, or -1; it IS_OWN where it was made by this program.
+ */
+gboolean wp_live_input_give_up(const WpLiveInput *input, const WpInvocation *invocation,
+			       int directory, gboolean is_own, GError **error);
+
+#endif
