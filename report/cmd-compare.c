@@ -65,7 +65,7 @@ static const WpOption test_table[] = {
 	  .minimum = 1e-9,
 	  .maximum = 0.5,
 	  .help = "of comparisons of a system with itself, how many may call\nanything changed "
-		  "(2%)" },
+		  "(1.25%)" },
 	{ .name = "resolution",
 	  .kind = WP_OPT_SHARE,
 	  AT(compare.resolution),

@@ -65,7 +65,7 @@ void
 wp_compare_options_init(WpCompareOptions *options)
 {
 	*options = (WpCompareOptions){ .min_change = 0.05,
-				       .risk = 0.02,
+				       .risk = 0.0125,
 				       .resolution = 0.25,
 				       .labels = { "before", "after" } };
 }

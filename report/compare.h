@@ -139,7 +139,7 @@ extern const char *const wp_against_names[WP_N_AGAINST];
 
 typedef struct {
 	double min_change; /* what counts, relative: 0.05 */
-	double risk;       /* of calling anything changed where nothing is: 0.02 */
+	double risk;       /* of calling anything changed where nothing is: 0.0125 */
 	double resolution; /* captures that would not have shown so much are inconclusive: 0.25 */
 	const char *labels[2];
 } WpCompareOptions;
