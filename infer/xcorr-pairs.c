@@ -54,6 +54,9 @@
 /* Pairs of edges of two groups that are looked at one by one, too. */
 #define MAX_ALONE 256
 
+/* So far beyond the threshold chance does not keep what is there from being seen. */
+#define MARGIN_SDS 1
+
 /* Bins of all densities: 128 MB, and as much for counts. */
 #define MAX_DENSITY_BINS (1u << 24)
 
@@ -335,6 +338,18 @@ cover_as(WpPair *pair, const WpPair *found, double factor)
 	pair->sds = MAX(pair->sds, found->sds);
 }
 
+/*
+ * What stands out of two groups by SDS would stand out of this pair of their edges alone, had it its share of it: where it
+ * did not, it has none. (Standard deviations grow as the root of either's messages.)
+ */
+static gboolean
+would_show(const Finder *finder, const WpPair *found, guint32 in, guint32 out)
+{
+	double share = (double)finder->ins[in].n / (double)finder->ins[found->in].n *
+		       (double)finder->outs[out].n / (double)finder->outs[found->out].n;
+	return found->sds * sqrt(share) > finder->model->threshold + MARGIN_SDS;
+}
+
 /* Takes what was found of PAIR into the model: for each of its edges; those that were known stay as they are. */
 static void
 keep_pair(Finder *finder, const WpPair *found, guint n_before)
@@ -349,7 +364,9 @@ keep_pair(Finder *finder, const WpPair *found, guint n_before)
 				continue;
 			guint64 key = wp_map_key(ins[i], outs[o]);
 			guint32 at = wp_map_find(finder->known, key);
-			if (at < n_before)
+			if (at < n_before ||
+			    (at == WP_MAP_NONE && (ins[i] != found->in || outs[o] != found->out) &&
+			     would_show(finder, found, ins[i], outs[o])))
 				continue;
 			if (finder->n_bins + found->n_bins > MAX_DENSITY_BINS) {
 				finder->model->n_left_out++;

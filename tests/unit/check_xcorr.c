@@ -520,6 +520,25 @@ START_TEST(many_clients)
 }
 END_TEST
 
+/* Two that nobody calls, of which each has its own effect: taken together they have both, each by itself has one. */
+START_TEST(own_effects)
+{
+	for (guint64 seed = 0; seed < 2; seed++) {
+		WpRandom64 random = { WP_RANDOM64_SEED + seed };
+		g_autoptr(WpMessages) messages = wp_messages_new();
+		for (int i = 0; i < 10000; i++) {
+			guint32 who = (guint32)i % 2, its = 3 + who;
+			gint64 t = wp_random64_below(&random, 100000) * MS;
+			send(messages, who, 2, t);
+			send(messages, 2, its, later(&random, t, who ? 50 : 20));
+		}
+		wp_messages_freeze(messages);
+		g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+		check_paths(spectra, "0>2\n 2>3\n1>2\n 2>4\n");
+	}
+}
+END_TEST
+
 /* No messages, or one: no paths, or one. */
 START_TEST(nothing)
 {
@@ -537,4 +556,4 @@ END_TEST
 
 WP_SUITE("xcorr", bins, signal_counts, impulse, agreement, shift, linearity, choice, spikes,
 	 published_chain, messages_in_any_order, no_derived_paths, no_ghosts, no_accidents,
-	 caused_by_a_clock, many_clients, nothing)
+	 caused_by_a_clock, many_clients, own_effects, nothing)
