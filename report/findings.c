@@ -7,9 +7,11 @@
 /* Requests from which on rates and tails mean something. */
 #define MIN_REQUESTS 100
 
-/* A tail: so many times the median is the p99 of a pattern; that takes this share of the time. */
-#define TAIL_FACTOR 5
-#define MIN_SHARE   0.01
+/* Of the time of all requests: what slow calls take above the median, to be worth a word. */
+#define MIN_TAIL 0.002
+
+/* ... and so many of them: one or two may be an accident. */
+#define MIN_SLOW 3
 
 /* So many equal calls in a row would be one, if they were asked for together. */
 #define MIN_ROW 5
@@ -109,59 +111,54 @@ check_errors(const WpView *view, GArray *findings)
 		    0);
 }
 
-static gboolean
-has_tail(const WpViewPattern *pattern)
+/* "; the same calls from other nodes: 1 of 2,000" */
+static void
+add_others(const WpViewTail *tail, GString *text)
 {
-	const WpViewTimes *latency = &pattern->nodes[0].latency;
-	return pattern->count >= MIN_REQUESTS && pattern->share >= MIN_SHARE &&
-	       latency->p99_ns > TAIL_FACTOR * latency->p50_ns;
-}
-
-/* The node of PATTERN whose self time has the most beyond its median. */
-static const WpViewNode *
-tail_node(const WpViewPattern *pattern)
-{
-	const WpViewNode *best = &pattern->nodes[0];
-	for (guint32 i = 1; i < pattern->n_nodes; i++)
-		if (pattern->nodes[i].self.p99_ns - pattern->nodes[i].self.p50_ns >
-		    best->self.p99_ns - best->self.p50_ns)
-			best = &pattern->nodes[i];
-	return best;
+	char slow[WP_FORMAT_MAX], all[WP_FORMAT_MAX];
+	if (tail->n_others)
+		g_string_append_printf(text,
+				       "; of the same calls from other nodes %s of %s are as slow",
+				       wp_format_count(slow, tail->n_others_slow),
+				       wp_format_count(all, tail->n_others));
+	g_string_append_c(text, '.');
 }
 
 static void
 check_tails(const WpView *view, GArray *findings)
 {
-	guint32 n = 0, first = 0;
+	guint32 n = 0;
 	gboolean is_enough = FALSE;
 	g_autoptr(GString) text = g_string_new(NULL);
-	for (guint32 i = 0; i < view->n_patterns; i++) {
-		const WpViewPattern *pattern = &view->patterns[i];
-		char p50[WP_FORMAT_MAX], p99[WP_FORMAT_MAX];
-		is_enough |= pattern->count >= MIN_REQUESTS;
-		if (pattern->is_background || !has_tail(pattern) || n++ >= MAX_NAMED)
-			continue;
-		first = first ? first : pattern->rank;
-		g_string_append_printf(
-			text, "%s#%u %s: p99 %s against a median of %s, most of it in %s.",
-			text->len ? " " : "", pattern->rank,
-			label_of(pattern->nodes[0].label, pattern->nodes[0].protocol),
-			wp_format_time(p99, pattern->nodes[0].latency.p99_ns),
-			wp_format_time(p50, pattern->nodes[0].latency.p50_ns),
-			tail_node(pattern)->node);
+	for (guint32 i = 0; i < view->n_totals; i++)
+		is_enough |= view->totals[i].count >= MIN_REQUESTS;
+	for (; n < view->n_tails && n < MAX_NAMED; n++) {
+		const WpViewTail *tail = &view->tails[n];
+		char slow[WP_FORMAT_MAX], all[WP_FORMAT_MAX], time[WP_FORMAT_MAX],
+			median[WP_FORMAT_MAX];
+		if (tail->excess_ns < MIN_TAIL * view->total_ns || tail->n_slow < MIN_SLOW)
+			break;
+		g_string_append_printf(text,
+				       "%s%s of %s calls %s \342\206\222 %s (%s) take %s of self "
+				       "time, where the median is %s",
+				       n ? " " : "", wp_format_count(slow, tail->n_slow),
+				       wp_format_count(all, tail->count), tail->caller, tail->node,
+				       label_of(tail->label, tail->protocol),
+				       wp_format_time(time, tail->slow_ns),
+				       wp_format_time(median, tail->median_ns));
+		add_others(tail, text);
 	}
-	if (n > MAX_NAMED)
-		g_string_append_printf(text, " And %u more patterns.", n - MAX_NAMED);
 	if (!n)
-		g_string_append(text, is_enough ? "No pattern with 1% of the time has a p99 over "
-						  "five times its median."
-						: "No pattern has the 100 requests that a p99 "
+		g_string_append(text, is_enough ? "No calls are far slower than others of their "
+						  "kind."
+						: "No node was called the 100 times that this "
 						  "takes.");
 	add(findings,
 	    n           ? WP_FINDING_FOUND
 	    : is_enough ? WP_FINDING_CLEAN
 			: WP_FINDING_UNDECIDED,
-	    "Slow tails", g_string_free(g_steal_pointer(&text), FALSE), first);
+	    "Slow tails", g_string_free(g_steal_pointer(&text), FALSE),
+	    n ? view->tails[0].pattern : 0);
 }
 
 /* Equal calls one after another: N+1 queries. */

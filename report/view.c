@@ -10,6 +10,7 @@
 #include "infer/map.h"
 #include "report/view-links.h"
 #include "report/view-private.h"
+#include "report/view-tails.h"
 
 const char *const wp_view_level_names[WP_VIEW_N_LEVELS] = { "fact", "note", "loss" };
 
@@ -661,6 +662,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	fill_patterns(&maker);
 	fill_operations(&maker);
 	fill_totals(&maker);
+	wp_view_tails_fill(view, analysis);
 	fill_quality(&maker);
 	wp_view_links_fill(view, analysis, options);
 	if (options->is_inference_stopped)
@@ -686,6 +688,7 @@ wp_view_free(WpView *view)
 	g_free(view->patterns);
 	g_free(view->operations);
 	g_free(view->totals);
+	g_free(view->tails);
 	wp_view_quality_clear(&view->quality);
 	g_free(view->shared);
 	g_free(view->inputs);

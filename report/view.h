@@ -145,6 +145,24 @@ typedef struct {
 	WpViewShare *shares; /* most self time first */
 } WpViewOperation;
 
+/* Calls from one node to another of which a few take far more self time than usual: see view-tails.h. */
+typedef struct {
+	const char *caller;
+	const char *node;
+	const char *label; /* "" = none */
+	const char *protocol;
+	guint64 count;         /* all of them whose self time is known */
+	guint64 n_slow;        /* those that are far out */
+	double median_ns;      /* self time */
+	double limit_ns;       /* of those that are far out, the least */
+	double slow_ns;        /* their mean */
+	double max_ns;         /* the greatest of all */
+	double excess_ns;      /* what they took above the median, all together */
+	guint64 n_others;      /* the same calls from other nodes */
+	guint64 n_others_slow; /* of these, as slow: half the mean of slow ones, or more */
+	guint32 pattern;       /* rank of the one in which most of it is; 0 = none */
+} WpViewTail;
+
 typedef enum {
 	WP_VIEW_FACT,
 	WP_VIEW_NOTE,
@@ -302,6 +320,9 @@ typedef struct {
 	guint32 n_patterns;
 	WpViewPattern *patterns; /* most time first; background last */
 	guint32 n_asides;        /* behind them: folded ones that keep something */
+
+	guint32 n_tails;
+	WpViewTail *tails; /* most time above the median first */
 
 	WpViewQuality quality;
 	guint n_shared;

@@ -236,9 +236,13 @@ static void
 write_navigation(const WpHtml *html)
 {
 	static const char *const parts[][2] = {
-		{ "look", "Look here" },    { "time", "Where the time goes" },
-		{ "patterns", "Patterns" }, { "graph", "Who calls whom" },
-		{ "flame", "Flame graph" }, { "quality", "Quality and method" },
+		{ "look", "Look here" },
+		{ "time", "Where the time goes" },
+		{ "tail", "Slow tail" },
+		{ "patterns", "Patterns" },
+		{ "graph", "Who calls whom" },
+		{ "flame", "Flame graph" },
+		{ "quality", "Quality and method" },
 	};
 	wp_out_text(html->out, "<nav aria-label=\"Parts of the page\">\n<ul>");
 	for (gsize i = 0; i < G_N_ELEMENTS(parts); i++)
@@ -376,6 +380,55 @@ write_totals(const WpHtml *html)
 	wp_out_text(html->out, "</tbody>\n</table></div>\n");
 	if (view->n_totals > MAX_NODES)
 		wp_out_printf(html->out, "<p>... and %u more.</p>\n", view->n_totals - MAX_NODES);
+}
+
+static void
+write_tail(const WpHtml *html, const WpViewTail *tail)
+{
+	wp_out_text(html->out, "<tr><th scope=\"row\">");
+	write_request_name(html, tail->caller, tail->node, tail->label, tail->protocol);
+	wp_out_text(html->out, "</th>");
+	wp_html_count_cell(html, tail->count);
+	wp_html_count_cell(html, tail->n_slow);
+	wp_html_time_cell(html, TRUE, tail->median_ns);
+	wp_html_time_cell(html, TRUE, tail->limit_ns);
+	wp_html_time_cell(html, TRUE, tail->slow_ns);
+	wp_html_time_cell(html, TRUE, tail->max_ns);
+	wp_html_time_cell(html, TRUE, tail->excess_ns);
+	wp_html_count_cell(html, tail->n_others);
+	wp_html_count_cell(html, tail->n_others_slow);
+	if (tail->pattern && tail->pattern <= WP_HTML_MAX_PATTERNS)
+		wp_out_printf(html->out, "<td data-v=\"%u\"><a href=\"#p%u\">#%u</a></td></tr>\n",
+			      tail->pattern, tail->pattern, tail->pattern);
+	else
+		wp_out_text(html->out, "<td></td></tr>\n");
+}
+
+static void
+write_tails(const WpHtml *html)
+{
+	const WpView *view = html->view;
+	wp_out_text(html->out, "<section id=\"tail\">\n<h2>Slow tail</h2>\n");
+	if (!view->n_tails) {
+		wp_out_text(html->out, "<p>No calls are far slower than others of their kind.</p>\n"
+				       "</section>\n");
+		return;
+	}
+	wp_out_text(
+		html->out,
+		"<p>Calls of one kind of which a few take far more self time than the others: "
+		"what is in no mean and no p99. Far more: over the median by ten times as much as "
+		"the third quartile, and three times the median.</p>\n<div class=\"wide\"><table "
+		"class=\"sortable\">\n<caption>Most time above the median first</caption>\n"
+		"<thead><tr><th scope=\"col\">calls</th><th scope=\"col\">all</th><th "
+		"scope=\"col\">slow</th><th scope=\"col\">median</th><th scope=\"col\">slow "
+		"from</th><th scope=\"col\">mean of slow</th><th scope=\"col\">max</th><th "
+		"scope=\"col\">above median</th><th scope=\"col\">from others</th><th "
+		"scope=\"col\">slow of these</th><th scope=\"col\">pattern</th></tr></thead>\n"
+		"<tbody>\n");
+	for (guint32 i = 0; i < view->n_tails; i++)
+		write_tail(html, &view->tails[i]);
+	wp_out_text(html->out, "</tbody>\n</table></div>\n</section>\n");
 }
 
 static void
@@ -621,6 +674,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	write_navigation(&html);
 	write_findings(&html);
 	write_time(&html);
+	write_tails(&html);
 	write_patterns(&html);
 	wp_html_service_graph(&html);
 	wp_html_flame(&html);

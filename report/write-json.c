@@ -185,6 +185,35 @@ write_operation(WpJson *json, const WpViewOperation *operation)
 }
 
 static void
+write_tails(WpJson *json, const WpView *view)
+{
+	wp_json_open(json, "tails", '[');
+	for (guint32 i = 0; i < view->n_tails; i++) {
+		const WpViewTail *tail = &view->tails[i];
+		wp_json_open(json, NULL, '{');
+		wp_json_text(json, "caller", tail->caller);
+		wp_json_text(json, "node", tail->node);
+		wp_json_text(json, "operation", tail->label);
+		wp_json_text(json, "protocol", tail->protocol);
+		wp_json_uint(json, "count", tail->count);
+		wp_json_uint(json, "slow", tail->n_slow);
+		wp_json_number(json, "median_ns", tail->median_ns, 0);
+		wp_json_number(json, "slow_from_ns", tail->limit_ns, 0);
+		wp_json_number(json, "slow_mean_ns", tail->slow_ns, 0);
+		wp_json_number(json, "max_ns", tail->max_ns, 0);
+		wp_json_number(json, "excess_ns", tail->excess_ns, 0);
+		wp_json_uint(json, "from_others", tail->n_others);
+		wp_json_uint(json, "from_others_slow", tail->n_others_slow);
+		if (tail->pattern)
+			wp_json_uint(json, "pattern", tail->pattern);
+		else
+			wp_json_text(json, "pattern", NULL);
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, ']');
+}
+
+static void
 write_texts(WpJson *json, const char *key, const char *const *texts, guint n)
 {
 	wp_json_open(json, key, '[');
@@ -367,6 +396,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 		write_operation(&json, &view->operations[i]);
 	wp_json_close(&json, ']');
 	write_shares(&json, "self_by_node", view->totals, view->n_totals, FALSE);
+	write_tails(&json, view);
 	wp_json_uint(&json, "patterns_in_all", view->n_patterns);
 	wp_json_open(&json, "patterns", '[');
 	for (guint32 i = 0; i < n; i++)

@@ -63,6 +63,16 @@ async function numbers(browser) {
 	}));
 }
 
+async function tails(browser) {
+	const rows = await browser.ask("[...document.querySelectorAll('#tail tbody tr')].map(r => [...r.cells].map(c => +c.dataset.v))");
+	check("every tail has a row", rows.length === report.tails.length, rows.length);
+	rows.forEach((cells, i) => {
+		const tail = report.tails[i];
+		const wanted = [tail.count, tail.slow, tail.median_ns, tail.slow_from_ns, tail.slow_mean_ns, tail.max_ns, tail.excess_ns];
+		wanted.forEach((value, k) => check("tail " + i + ", column " + k, cells[k + 1] === value, [cells[k + 1], value]));
+	});
+}
+
 async function keyboard(browser) {
 	await browser.open(url);
 	await browser.press("/");
@@ -169,7 +179,7 @@ async function hostileNames(browser) {
 	const browser = new Browser(program);
 	try {
 		await browser.start();
-		for (const test of [quiet, numbers, keyboard, address, drawings, plain, hostileNames])
+		for (const test of [quiet, numbers, tails, keyboard, address, drawings, plain, hostileNames])
 			await test(browser);
 	} finally {
 		await browser.stop();
