@@ -6,7 +6,9 @@
 #include "config.h"
 
 #include "report/digest-json.h"
+#include "report/findings.h"
 #include "report/json.h"
+#include "report/service-graph.h"
 #include "report/write-spectrum.h"
 #include "report/writer.h"
 
@@ -214,6 +216,46 @@ write_tails(WpJson *json, const WpView *view)
 }
 
 static void
+write_findings(WpJson *json, const WpView *view)
+{
+	g_autoptr(GArray) findings = wp_findings_new(view);
+	wp_json_open(json, "findings", '[');
+	for (guint i = 0; i < findings->len; i++) {
+		const WpFinding *finding = &g_array_index(findings, WpFinding, i);
+		wp_json_open(json, NULL, '{');
+		wp_json_text(json, "verdict", wp_finding_verdicts[finding->verdict]);
+		wp_json_text(json, "topic", finding->topic);
+		wp_json_text(json, "text", finding->text);
+		if (finding->pattern)
+			wp_json_uint(json, "pattern", finding->pattern);
+		else
+			wp_json_text(json, "pattern", NULL);
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, ']');
+}
+
+/* Who calls whom, as expected. */
+static void
+write_edges(WpJson *json, const WpView *view)
+{
+	g_autoptr(WpServiceGraph) graph = wp_service_graph_new(view);
+	wp_json_open(json, "edges", '[');
+	for (guint32 i = 0; i < graph->n_edges; i++) {
+		const WpServiceEdge *edge = &graph->edges[i];
+		wp_json_open(json, NULL, '{');
+		wp_json_text(json, "caller", graph->nodes[edge->from].name);
+		wp_json_text(json, "node", graph->nodes[edge->to].name);
+		wp_json_number(json, "calls", edge->calls, 3);
+		wp_json_number(json, "errors", edge->errors, 3);
+		wp_json_number(json, "latency_mean_ns", edge->latency_ns, 1);
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, ']');
+	wp_json_uint(json, "edges_left_out_nodes", graph->n_hidden);
+}
+
+static void
 write_texts(WpJson *json, const char *key, const char *const *texts, guint n)
 {
 	wp_json_open(json, key, '[');
@@ -391,11 +433,13 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	guint32 n = page->top ? MIN(page->top, view->n_patterns) : view->n_patterns;
 	wp_json_open(&json, NULL, '{');
 	write_facts(&json, view);
+	write_findings(&json, view);
 	wp_json_open(&json, "operations", '[');
 	for (guint32 i = 0; i < view->n_operations; i++)
 		write_operation(&json, &view->operations[i]);
 	wp_json_close(&json, ']');
 	write_shares(&json, "self_by_node", view->totals, view->n_totals, FALSE);
+	write_edges(&json, view);
 	write_tails(&json, view);
 	wp_json_uint(&json, "patterns_in_all", view->n_patterns);
 	wp_json_open(&json, "patterns", '[');
