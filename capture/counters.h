@@ -76,6 +76,8 @@
 	X(RETURNS_EARLY, "returns-early", NOTE, "returns captured before their call")              \
 	X(RETURNS_UNREAD, "returns-unread", NOTE, "returns timed by their packets, not read")      \
 	X(RETURNS_REPEATED, "returns-repeated", NOTE, "returns sent again, or by others as well")  \
+	X(STALLS_LEFT_OUT, "stalls-left-out", NOTE,                                                \
+	  "stalls of flows that had many at a time, left out")                                     \
 	X(CALLS_UNREAD, "calls-unread", NOTE, "calls known by their numbers alone, not read")      \
 	X(RETURNS_CUT, "returns-cut", LOSS, "returns whose end was not seen")                      \
 	X(CALLS_OPEN, "calls-open", NOTE, "calls still open at the end")                           \

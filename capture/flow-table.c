@@ -28,6 +28,13 @@ struct WpFlowTable {
 	GArray *unused;    /* numbers of objects to be used again */
 };
 
+guint64
+wp_flow_seed(const WpSegment *segment)
+{
+	return ((guint64)segment->time_ns ^ (guint64)segment->seq << 32 ^ segment->ack) *
+	       G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
+}
+
 guint
 wp_flow_key(const WpSegment *segment, WpFlowKey *out_key)
 {

@@ -25,6 +25,9 @@ gboolean wp_flow_key_is_udp(const WpFlowKey *key);
 
 typedef struct WpFlowTable WpFlowTable;
 
+/* A seed that a sender can hardly foresee, and that the same capture gives again: of its first SEGMENT. */
+guint64 wp_flow_seed(const WpSegment *segment);
+
 /* (transfer full) Of objects of OBJECT_SIZE bytes, each beginning with its WpFlowKey. */
 WpFlowTable *wp_flow_table_new(gsize object_size, guint64 seed);
 void wp_flow_table_free(WpFlowTable *table);

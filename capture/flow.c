@@ -17,6 +17,7 @@
 #include "capture/flow-table.h"
 #include "capture/reassembly.h"
 #include "capture/servers.h"
+#include "capture/flow-watch.h"
 
 #define MS  G_GINT64_CONSTANT(1000000)
 #define SEC (1000 * MS)
@@ -88,7 +89,8 @@ static const struct {
 };
 
 typedef struct {
-	WpFlowKey key;    /* first: see flow-table.h */
+	WpFlowKey key; /* first: see flow-table.h */
+	WpFlowWatch watch;
 	WpReassembly tcp; /* of UDP only the counts are used */
 	WpStream *stream; /* from the first payload to the end of the flow */
 	Link list;
@@ -194,6 +196,7 @@ get_stream(WpFlows *flows, Flow *flow)
 		.is_udp = wp_flow_key_is_udp(&flow->key),
 		.is_oriented = flow->is_oriented,
 		.from_start = flow->from_start,
+		.watch = wp_flow_key_is_udp(&flow->key) ? NULL : &flow->watch,
 	};
 	if (!flow->has_nodes)
 		find_nodes(flows, flow);
@@ -646,6 +649,7 @@ add_tcp(WpFlows *flows, const WpSegment *segment)
 	if (segment->flags & WP_TCP_SYN)
 		take_syn(flow, side, segment);
 	flow->last_ns = flows->now_ns;
+	wp_flow_watch_add(&flow->watch, direction_of(flow, side), segment);
 	wp_reassembly_add(&flows->env, &flow->tcp, side, segment);
 	if (flow->list_name == LIST_ENDED && (flow->is_answered || segment->length))
 		set_list(flows, flow, LIST_OPEN);
@@ -734,19 +738,11 @@ wp_flows_free(WpFlows *flows)
 	g_free(flows);
 }
 
-/* A seed that a sender can hardly foresee, and that the same capture gives again. */
-static guint64
-seed_of(const WpSegment *segment)
-{
-	return ((guint64)segment->time_ns ^ (guint64)segment->seq << 32 ^ segment->ack) *
-	       G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
-}
-
 void
 wp_flows_add(WpFlows *flows, const WpSegment *segment)
 {
 	if (!flows->table)
-		flows->table = wp_flow_table_new(sizeof(Flow), seed_of(segment));
+		flows->table = wp_flow_table_new(sizeof(Flow), wp_flow_seed(segment));
 	flows->n_segments++;
 	flows->now_ns = MAX(flows->now_ns, segment->time_ns);
 	add_datagrams(flows); /* before their flows go: they came before the silence */

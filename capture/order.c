@@ -271,11 +271,11 @@ wp_order_call(WpOrder *order, const WpRecord *record, const guint32 *tokens)
 }
 
 void
-wp_order_return(WpOrder *order, WpCallRef call, const WpRecord *record)
+wp_order_return(WpOrder *order, WpCallRef call, const WpRecord *record, const guint32 *words)
 {
 	/* Never before its call, whatever the clock of the capture did. */
 	gint64 begin_ns = MAX(record->begin_ns, get_call(order, call)->begin_ns);
-	push_item(order, record, NULL, call, begin_ns);
+	push_item(order, record, words, call, begin_ns);
 }
 
 void

@@ -32,8 +32,8 @@ void wp_order_free(WpOrder *order);
 /* Takes a CALL (its id is set on the way out) and returns a reference for its RETURN. */
 WpCallRef wp_order_call(WpOrder *order, const WpRecord *record, const guint32 *tokens);
 
-/* Takes the RETURN of CALL and releases the reference. */
-void wp_order_return(WpOrder *order, WpCallRef call, const WpRecord *record);
+/* Takes the RETURN of CALL, with its words (record.h), and releases the reference. */
+void wp_order_return(WpOrder *order, WpCallRef call, const WpRecord *record, const guint32 *words);
 
 /* CALL will have no return: releases the reference. */
 void wp_order_forget(WpOrder *order, WpCallRef call);

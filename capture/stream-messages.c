@@ -84,6 +84,36 @@ make_record(WpStream *stream, WpDirection from, const WpMessage *message, WpKind
 	};
 }
 
+/* What the transport did for the message of RECORD, behind its N_TOKENS TOKENS; WORDS gets all. */
+static void
+add_words(WpStream *stream, WpRecord *record, const guint32 *tokens, const WpTransport *transports,
+	  guint n, guint32 words[WP_RECORD_MAX_WORDS])
+{
+	if (record->n_tokens)
+		memcpy(words, tokens, record->n_tokens * sizeof words[0]);
+	words += record->n_tokens;
+	for (guint i = 0; i < n; i++, words += WP_TRANSPORT_WORDS) {
+		WpTransport transport = transports[i];
+		if (stream->is_swapped && transport.kind == WP_TRANSPORT_CLIENT_RTT)
+			transport.kind = WP_TRANSPORT_SERVER_RTT;
+		else if (stream->is_swapped && transport.kind == WP_TRANSPORT_SERVER_RTT)
+			transport.kind = WP_TRANSPORT_CLIENT_RTT;
+		wp_transport_pack(&transport, words);
+	}
+	record->n_transports = (guint8)n;
+}
+
+/* Tells the watch of the connection where RECORD sets it up; TRUE where it does not, and there is a watch. */
+static gboolean
+tell_watch(WpStream *stream, const WpRecord *record, const WpMessage *message)
+{
+	WpFlowWatch *watch = stream->info.watch;
+
+	if (watch && record->marks & WP_MARK_SETUP)
+		wp_flow_watch_note_setup(watch, &message->end);
+	return watch && !(record->marks & WP_MARK_SETUP);
+}
+
 /* The oldest N calls will not be answered any more. */
 static void
 forget_oldest(WpStream *stream, WpDirection from, guint n, WpCounter counter)
@@ -127,8 +157,15 @@ emit_call(WpStream *stream, WpDirection from, const WpMessage *message)
 	if (pairing->n >= most)
 		forget_oldest(stream, from, 1, WP_COUNT_CALLS_EVICTED);
 	WpRecord record = make_record(stream, from, message, WP_KIND_CALL);
-	WpPending *pending = wp_pairing_add(
-		pairing, message, wp_order_call(stream->shared->order, &record, message->tokens));
+	guint32 words[WP_RECORD_MAX_WORDS];
+	WpTransport transports[WP_RECORD_MAX_TRANSPORTS];
+	guint n =
+		tell_watch(stream, &record, message)
+			? wp_flow_watch_take_setup(stream->info.watch, record.begin_ns, transports)
+			: 0;
+	add_words(stream, &record, message->tokens, transports, n, words);
+	WpPending *pending = wp_pairing_add(pairing, message,
+					    wp_order_call(stream->shared->order, &record, words));
 	pending->protocol = record.protocol;
 	stream->n_calls[from]++;
 }
@@ -165,7 +202,17 @@ answer_call(WpStream *stream, WpDirection from, guint index, const WpMessage *me
 	if (!message->protocol)
 		record.protocol = call->protocol;
 	record.n_tokens = 0;
-	wp_order_return(stream->shared->order, call->ref, &record);
+	guint32 words[WP_RECORD_MAX_WORDS];
+	WpTransport transports[WP_RECORD_MAX_TRANSPORTS];
+	guint n = 0;
+	if (tell_watch(stream, &record, message)) {
+		WpFlowWatch *watch = stream->info.watch;
+		n = wp_flow_watch_take_stalls(watch, call->begin_ns, record.end_ns, transports);
+		wp_stream_count(stream, from, WP_COUNT_STALLS_LEFT_OUT, watch->n_left_out);
+		watch->n_left_out = 0;
+	}
+	add_words(stream, &record, NULL, transports, n, words);
+	wp_order_return(stream->shared->order, call->ref, &record, words);
 	if (call->n_repeats) {
 		stream->repeated_callid = call->callid;
 		stream->n_repeats = call->n_repeats;
@@ -218,6 +265,7 @@ static void
 emit_one_way(WpStream *stream, WpDirection from, const WpMessage *message)
 {
 	WpRecord record = make_record(stream, from, message, WP_KIND_MESSAGE);
+	tell_watch(stream, &record, message);
 	wp_order_message(stream->shared->order, &record, message->tokens);
 	stream->n_messages[from]++;
 }
@@ -270,7 +318,7 @@ return_by_reset(WpStream *stream, WpDirection from, const WpPending *call, const
 		.end = *stamp,
 	};
 	WpRecord record = make_record(stream, !from, &message, WP_KIND_RETURN);
-	wp_order_return(stream->shared->order, call->ref, &record);
+	wp_order_return(stream->shared->order, call->ref, &record, NULL);
 }
 
 static void

@@ -17,6 +17,7 @@
 #include "capture/counters.h"
 #include "capture/decoder.h"
 #include "capture/order.h"
+#include "capture/flow-watch.h"
 
 /* Bytes kept for one direction while a unit's head is incomplete; more is WP_DECODE_BAD. */
 #define WP_STREAM_HEAD_MAX (64 * 1024)
@@ -59,7 +60,9 @@ typedef struct {
 	gboolean is_udp;
 	gboolean is_oriented; /* client and server are certain; else the stream may swap them */
 	gboolean from_start;  /* the flow was seen to open */
-	guint8 depth;         /* of streams that it is inside of (TLS) */
+	WpFlowWatch
+		*watch; /* of its packets; NULL = none (UDP). Borrowed, must outlive the stream */
+	guint8 depth;   /* of streams that it is inside of (TLS) */
 } WpStreamInfo;
 
 /* (transfer full) */

@@ -51,7 +51,7 @@ run_steps(const char *steps, guint64 *out_late)
 		case 'r':
 			record.kind = WP_KIND_RETURN;
 			record.begin_ns = g_ascii_strtoll(at + 1, NULL, 10) * 1000000;
-			wp_order_return(order, calls[number], &record);
+			wp_order_return(order, calls[number], &record, NULL);
 			break;
 		case 'f':
 			wp_order_forget(order, calls[number]);
