@@ -99,16 +99,15 @@ static const WpOption output_table[] = {
 	  .kind = WP_OPT_TEXTS,
 	  AT(outputs),
 	  .argument = "FILE",
-	  .help = "write there instead of to standard output, in the form that\nthe name ends in; "
-		  "may "
-		  "be repeated; - = standard output; .gz,\n.zst and .lz4 are compressed" },
+	  .help = "write there instead of to standard output, in the form that\n"
+		  "the name ends in; may be repeated; - = standard output; .gz,\n"
+		  ".zst and .lz4 are compressed" },
 	{ .name = "format",
 	  .kind = WP_OPT_TEXT,
 	  AT(format),
 	  .argument = "NAME",
-	  .help = "text (the default), markdown, json, junit; else by the suffix\nof FILE: txt, "
-		  "md, "
-		  "json, xml" },
+	  .help = "text (the default), markdown, json, junit; else by the suffix\n"
+		  "of FILE: txt, md, json, xml" },
 	{ .name = "top",
 	  .kind = WP_OPT_INT,
 	  AT(top),

@@ -27,6 +27,10 @@ typedef struct {
 	{                                                                                          \
 		"client", "web", "db", "cache"                                                     \
 	}
+#define NUMBERED                                                                                   \
+	{                                                                                          \
+		"10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"                                     \
+	}
 
 static void
 add_call(WpDigest *digest, guint32 part, double self_ns, guint32 others)
@@ -164,13 +168,7 @@ START_TEST(verdicts)
 		  { 4000, 1e6, 5e6, 1, 0.02, 0.2, NAMED },
 		  "different; cache  GET new" },
 		{ "other addresses",
-		  { 4000,
-		    1e6,
-		    5e6,
-		    1,
-		    0.5,
-		    0.2,
-		    { "10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4" } },
+		  { 4000, 1e6, 5e6, 1, 0.5, 0.2, NUMBERED },
 		  { 4000,
 		    1e6,
 		    5e6,
@@ -180,13 +178,7 @@ START_TEST(verdicts)
 		    { "10.0.0.3", "10.0.0.4", "10.0.0.1", "10.0.0.2" } },
 		  "same" },
 		{ "other addresses, and one slower",
-		  { 4000,
-		    1e6,
-		    5e6,
-		    1,
-		    0.5,
-		    0.2,
-		    { "10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4" } },
+		  { 4000, 1e6, 5e6, 1, 0.5, 0.2, NUMBERED },
 		  { 4000,
 		    1e6,
 		    6e6,
