@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * MANY, or FEW where WP_TEST_FAST is set: under valgrind, which needs fifty times as long and looks for
- * bad accesses, which few rows make as well. What only many can show is then not asked.
+ * MANY, or FEW where WP_TEST_FAST is set: under valgrind and the sanitizers, which need up to fifty times as
+ * long and look for bad accesses, which few rows make as well. What only many can show is then not asked.
  */
 static inline int
 wp_test_number(int many, int few)
