@@ -299,6 +299,13 @@ read_ways(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError **er
 	return TRUE;
 }
 
+/* Whether it is a time still, WAY_NS after AT_NS, which is one. */
+static gboolean
+arrives(gint64 at_ns, gint64 way_ns)
+{
+	return way_ns >= -MAX_TIME_NS - at_ns && way_ns <= MAX_TIME_NS - at_ns;
+}
+
 /* What the block of WAYS before this one says of record I, of which *NEXT is the first not yet used. */
 static void
 take_ways(const Reader *reader, guint32 i, guint *next, WpRecord *record)
@@ -309,9 +316,8 @@ take_ways(const Reader *reader, guint32 i, guint *next, WpRecord *record)
 	if (*next == reader->ways->len)
 		return;
 	const WpWptWays *ways = &g_array_index(reader->ways, WpWptWays, *next);
-	gboolean is_sane = ABS(ways->begin_way_ns / 2) < MAX_TIME_NS &&
-			   ABS(ways->end_way_ns / 2) < MAX_TIME_NS;
-	if (ways->record != i || !is_sane)
+	if (ways->record != i || !arrives(record->begin_ns, ways->begin_way_ns) ||
+	    !arrives(record->end_ns, ways->end_way_ns))
 		return;
 	record->begin_way_ns = ways->begin_way_ns;
 	record->end_way_ns = ways->end_way_ns;
@@ -340,7 +346,8 @@ read_records(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError *
 		const char *bad = convert(reader, &stored, &record);
 		if (!take_extra(reader, &stored, &extra, &record) && !bad)
 			bad = "the tokens or addresses of a record are missing";
-		take_ways(reader, i, &next_ways, &record);
+		if (!bad)
+			take_ways(reader, i, &next_ways, &record);
 		if (!take_transports(reader, &stored, &transports, &record) && !bad)
 			bad = "the transports of a record are missing";
 		if (bad)
