@@ -9,6 +9,7 @@
 
 #include "report/escape.h"
 #include "infer/map.h"
+#include "infer/spent.h"
 #include "report/format.h"
 
 static const char *const csv_suffixes[] = { "csv", NULL };
@@ -22,7 +23,8 @@ const WpForm wp_calls_forms[] = {
 
 #define CSV_HEADER                                                                                 \
 	"call_id,parent_id,t_call,t_return,src_ip,src_port,dst_ip,dst_port,src,dst,protocol,"      \
-	"operation,status,confidence,evidence,request,server,reply\n"
+	"operation,status,confidence,evidence,request,server,reply,"                               \
+	"stall,stalls,connect,setup,client_rtt,server_rtt\n"
 
 /* Addresses formatted at a time; more than most systems have. A power of two. */
 #define N_ADDRESSES 4096
@@ -42,6 +44,12 @@ typedef struct {
 	gsize length;
 } Waiting;
 
+/* Of a flow: the least so far, in ns; 0 = not known. */
+typedef struct {
+	gint64 client_ns;
+	gint64 server_ns;
+} RoundTrip;
+
 struct WpCallRows {
 	WpCallsFormat format;
 	gboolean has_begun;
@@ -55,10 +63,12 @@ struct WpCallRows {
 	EscapeFunc escape;
 	gboolean ids_unique;
 	guint64 last_ids[2]; /* the greatest of the parts before: numbers, texts */
-	gboolean ascends; /* numbers are given in order of time, as far as the first part shows */
-	WpMap *repeated;  /* places + 1 of calls in this part whose id another had before */
-	guint32 *order;   /* spans in the order of rows */
-	guint64 *places;  /* of each span in that order */
+	gboolean ascends;   /* numbers are given in order of time, as far as the first part shows */
+	WpMap *round_trips; /* by flow: place in the next */
+	GArray *least;      /* RoundTrip */
+	WpMap *repeated;    /* places + 1 of calls in this part whose id another had before */
+	guint32 *order;     /* spans in the order of rows */
+	guint64 *places;    /* of each span in that order */
 	guint32 n;
 
 	/* All parts. */
@@ -67,6 +77,7 @@ struct WpCallRows {
 	GPtrArray *strings; /* escaped, by number of the string */
 	GPtrArray *names;   /* escaped, by node */
 	GString *row;
+	GString *stalls; /* of it */
 	WpOut *out;
 };
 
@@ -215,9 +226,12 @@ wp_call_rows_new(WpCallsFormat format, WpOut *out)
 	rows->waiting = g_array_new(FALSE, FALSE, sizeof(Waiting));
 	g_array_set_clear_func(rows->waiting, clear_waiting);
 	rows->addresses = g_new0(Address, N_ADDRESSES);
+	rows->round_trips = wp_map_new();
+	rows->least = g_array_new(FALSE, TRUE, sizeof(RoundTrip));
 	rows->strings = g_ptr_array_new_with_free_func(g_free);
 	rows->names = g_ptr_array_new_with_free_func(g_free);
 	rows->row = g_string_sized_new(512);
+	rows->stalls = g_string_new(NULL);
 	return rows;
 }
 
@@ -229,9 +243,12 @@ wp_call_rows_free(WpCallRows *rows)
 	end_part(rows);
 	g_array_unref(rows->waiting);
 	g_free(rows->addresses);
+	wp_map_free(rows->round_trips);
+	g_array_unref(rows->least);
 	g_ptr_array_unref(rows->strings);
 	g_ptr_array_unref(rows->names);
 	g_string_free(rows->row, TRUE);
+	g_string_free(rows->stalls, TRUE);
 	if (rows->repeated)
 		wp_map_free(rows->repeated);
 	g_free(rows);
@@ -343,19 +360,102 @@ add_csv_text(Rows *rows, const char *escaped)
 	g_string_append(rows->row, escaped);
 }
 
-/* Empty without a return. */
+/* --- what the time was spent on --- */
+
+#define NO_SPENT (-1) /* seconds that are not known: an empty field */
+
+/* What the fields of a row are made of; seconds in ns. */
+typedef struct {
+	gint64 request_ns, server_ns, reply_ns, stall_ns;
+	gint64 connect_ns, setup_ns, client_rtt_ns, server_rtt_ns;
+	GString *stalls;
+} SpentFields;
+
+static gint64
+length_of(const WpTransport *what)
+{
+	return what->kind == WP_N_TRANSPORTS ? NO_SPENT : what->end_ns - what->begin_ns;
+}
+
+/* What is known by now of the way on the flow of CALL. */
+static RoundTrip
+note_round_trip(Rows *rows, const WpRecord *call, const WpSpent *spent)
+{
+	RoundTrip now = { spent->client_rtt_ns, spent->server_rtt_ns };
+	if (!call->flow || (wp_map_find(rows->round_trips, call->flow) == WP_MAP_NONE &&
+			    !now.client_ns && !now.server_ns))
+		return now;
+	guint32 place = wp_map_number(rows->round_trips, call->flow);
+	if (place == rows->least->len)
+		g_array_set_size(rows->least, place + 1);
+	RoundTrip *least = &g_array_index(rows->least, RoundTrip, place);
+	if (now.client_ns && (!least->client_ns || now.client_ns < least->client_ns))
+		least->client_ns = now.client_ns;
+	if (now.server_ns && (!least->server_ns || now.server_ns < least->server_ns))
+		least->server_ns = now.server_ns;
+	return *least;
+}
+
+/* "timeout/0.204000000/17-23", with setup- before what held up connecting. */
 static void
-add_csv_parts(Rows *rows, const WpSpan *span)
+add_stall_text(GString *out, const WpSpentStall *stall)
+{
+	const WpTransport *what = &stall->what;
+	char time[WP_FORMAT_MAX];
+
+	wp_format_epoch(time, stall->is_setup ? what->end_ns - what->begin_ns : stall->held_ns);
+	g_string_append_printf(out, "%s%s%s/%s/%" G_GUINT64_FORMAT "-%" G_GUINT64_FORMAT,
+			       out->len ? "+" : "", stall->is_setup ? "setup-" : "",
+			       wp_transport_name(what->kind), time, what->first, what->last);
+}
+
+static void
+fill_spent(Rows *rows, const WpSpan *span, SpentFields *out)
 {
 	gboolean is_paired = wp_span_is_paired(span);
-	WpSpanParts parts = is_paired ? wp_span_parts(span) : (WpSpanParts){ 0 };
-	gint64 all[] = { parts.request_ns, parts.server_ns, parts.reply_ns };
+	WpSpent spent;
 
-	for (gsize i = 0; i < G_N_ELEMENTS(all); i++) {
-		g_string_append_c(rows->row, ',');
-		if (is_paired)
-			add_time(rows, all[i]);
-	}
+	wp_spent_read(rows->analysis->trace, span, &spent);
+	RoundTrip least = note_round_trip(rows, &rows->records[span->call_record], &spent);
+	g_string_truncate(rows->stalls, 0);
+	for (guint i = 0; i < spent.n_stalls; i++)
+		add_stall_text(rows->stalls, &spent.stalls[i]);
+	*out = (SpentFields){
+		.request_ns = is_paired ? spent.parts.request_ns : NO_SPENT,
+		.server_ns = is_paired ? spent.parts.server_ns : NO_SPENT,
+		.reply_ns = is_paired ? spent.parts.reply_ns : NO_SPENT,
+		.stall_ns = is_paired ? spent.stall_ns : NO_SPENT,
+		.connect_ns = length_of(&spent.connect),
+		.setup_ns = length_of(&spent.setup),
+		.client_rtt_ns = least.client_ns ? least.client_ns : NO_SPENT,
+		.server_rtt_ns = least.server_ns ? least.server_ns : NO_SPENT,
+		.stalls = rows->stalls,
+	};
+}
+
+static void
+add_csv_seconds(Rows *rows, gint64 ns)
+{
+	g_string_append_c(rows->row, ',');
+	if (ns != NO_SPENT)
+		add_time(rows, ns);
+}
+
+static void
+add_csv_spent(Rows *rows, const WpSpan *span)
+{
+	SpentFields fields;
+
+	fill_spent(rows, span, &fields);
+	add_csv_seconds(rows, fields.request_ns);
+	add_csv_seconds(rows, fields.server_ns);
+	add_csv_seconds(rows, fields.reply_ns);
+	add_csv_seconds(rows, fields.stall_ns);
+	add_csv_text(rows, fields.stalls->str);
+	add_csv_seconds(rows, fields.connect_ns);
+	add_csv_seconds(rows, fields.setup_ns);
+	add_csv_seconds(rows, fields.client_rtt_ns);
+	add_csv_seconds(rows, fields.server_rtt_ns);
 }
 
 static void
@@ -387,7 +487,7 @@ csv_row(Rows *rows, guint32 index)
 	if (link->probability >= 0)
 		add_confidence(rows, link->probability);
 	add_csv_text(rows, wp_evidence_text(link->evidence, evidence, sizeof evidence));
-	add_csv_parts(rows, span);
+	add_csv_spent(rows, span);
 	g_string_append_c(row, '\n');
 }
 
@@ -426,6 +526,29 @@ add_json_endpoint(Rows *rows, const char *ip_key, const char *port_key, const Wp
 }
 
 static void
+add_json_seconds(Rows *rows, const char *key, gint64 ns)
+{
+	add_json_time(rows, key, ns == NO_SPENT ? WP_NO_TIME : ns);
+}
+
+static void
+add_json_spent(Rows *rows, const WpSpan *span)
+{
+	SpentFields fields;
+
+	fill_spent(rows, span, &fields);
+	add_json_seconds(rows, ",\"request\":", fields.request_ns);
+	add_json_seconds(rows, ",\"server\":", fields.server_ns);
+	add_json_seconds(rows, ",\"reply\":", fields.reply_ns);
+	add_json_seconds(rows, ",\"stall\":", fields.stall_ns);
+	add_json_text(rows, ",\"stalls\":", fields.stalls->str);
+	add_json_seconds(rows, ",\"connect\":", fields.connect_ns);
+	add_json_seconds(rows, ",\"setup\":", fields.setup_ns);
+	add_json_seconds(rows, ",\"client_rtt\":", fields.client_rtt_ns);
+	add_json_seconds(rows, ",\"server_rtt\":", fields.server_rtt_ns);
+}
+
+static void
 jsonl_row(Rows *rows, guint32 index)
 {
 	const WpSpan *span = &rows->spans->spans[index];
@@ -460,11 +583,7 @@ jsonl_row(Rows *rows, guint32 index)
 		g_string_append(row, "null");
 	add_json_text(rows, ",\"evidence\":",
 		      wp_evidence_text(link->evidence, evidence, sizeof evidence));
-	gboolean is_paired = wp_span_is_paired(span);
-	WpSpanParts parts = is_paired ? wp_span_parts(span) : (WpSpanParts){ 0 };
-	add_json_time(rows, ",\"request\":", is_paired ? parts.request_ns : WP_NO_TIME);
-	add_json_time(rows, ",\"server\":", is_paired ? parts.server_ns : WP_NO_TIME);
-	add_json_time(rows, ",\"reply\":", is_paired ? parts.reply_ns : WP_NO_TIME);
+	add_json_spent(rows, span);
 	g_string_append(row, "}\n");
 }
 

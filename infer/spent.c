@@ -1,0 +1,101 @@
+/* What the transport did for a call, clipped to it, and taken off the parts that it lies in. */
+#include "infer/spent.h"
+
+#include <string.h>
+
+/* Stalls stand by begin; equal ones, told by call and return, count once. */
+static void
+add_stall(WpSpent *spent, const WpTransport *what)
+{
+	guint at = spent->n_stalls;
+
+	if (at == WP_SPENT_MAX_STALLS)
+		return;
+	while (at > 0 && spent->stalls[at - 1].what.begin_ns > what->begin_ns)
+		at--;
+	const WpTransport *before = at > 0 ? &spent->stalls[at - 1].what : NULL;
+	if (before && before->begin_ns == what->begin_ns && before->end_ns == what->end_ns)
+		return;
+	memmove(&spent->stalls[at + 1], &spent->stalls[at],
+		(spent->n_stalls++ - at) * sizeof spent->stalls[0]);
+	spent->stalls[at] = (WpSpentStall){ .what = *what };
+}
+
+static void
+take_record(const WpTrace *trace, const WpRecord *record, WpSpent *spent)
+{
+	WpTransport what;
+
+	for (guint i = 0; i < record->n_transports; i++) {
+		if (!wp_trace_transport(trace, record, i, &what))
+			continue;
+		if (wp_transport_is_stall(what.kind))
+			add_stall(spent, &what);
+		else if (what.kind == WP_TRANSPORT_CONNECT)
+			spent->connect = what;
+		else if (what.kind == WP_TRANSPORT_SETUP)
+			spent->setup = what;
+		else if (what.kind == WP_TRANSPORT_CLIENT_RTT)
+			spent->client_rtt_ns = what.end_ns - what.begin_ns;
+		else
+			spent->server_rtt_ns = what.end_ns - what.begin_ns;
+	}
+}
+
+static gint64
+overlap(gint64 begin_ns, gint64 end_ns, gint64 from_ns, gint64 to_ns)
+{
+	return MAX(MIN(end_ns, to_ns) - MAX(begin_ns, from_ns), 0);
+}
+
+/* BEGIN_NS to END_NS, inside SPAN, is no part of what the call itself took. */
+static void
+take_off(WpSpent *spent, const WpSpan *span, const WpSpanParts *whole, gint64 begin_ns,
+	 gint64 end_ns)
+{
+	gint64 asked_ns = span->call_ns + whole->request_ns;
+	gint64 answered_ns = asked_ns + whole->server_ns;
+
+	spent->parts.request_ns -= overlap(begin_ns, end_ns, span->call_ns, asked_ns);
+	spent->parts.server_ns -= overlap(begin_ns, end_ns, asked_ns, answered_ns);
+	spent->parts.reply_ns -= overlap(begin_ns, end_ns, answered_ns, span->return_ns);
+}
+
+static void
+clip_stalls(WpSpent *spent, const WpSpan *span)
+{
+	const WpSpanParts whole = spent->parts;
+	gint64 at_ns = span->call_ns;
+
+	for (guint i = 0; i < spent->n_stalls; i++) {
+		WpSpentStall *stall = &spent->stalls[i];
+		gint64 begin_ns = MAX(stall->what.begin_ns, at_ns);
+		gint64 end_ns = MIN(stall->what.end_ns, span->return_ns);
+		if (end_ns <= begin_ns)
+			continue;
+		stall->held_ns = end_ns - begin_ns;
+		spent->stall_ns += stall->held_ns;
+		take_off(spent, span, &whole, begin_ns, end_ns);
+		at_ns = end_ns;
+	}
+}
+
+void
+wp_spent_read(const WpTrace *trace, const WpSpan *span, WpSpent *out_spent)
+{
+	const WpRecord *records = wp_trace_records(trace);
+	const WpRecord *call = &records[span->call_record];
+	gboolean is_paired = wp_span_is_paired(span);
+
+	out_spent->parts = is_paired ? wp_span_parts(span) : (WpSpanParts){ 0 };
+	out_spent->stall_ns = out_spent->client_rtt_ns = out_spent->server_rtt_ns = 0;
+	out_spent->n_stalls = 0;
+	out_spent->connect.kind = out_spent->setup.kind = WP_N_TRANSPORTS;
+	take_record(trace, call, out_spent);
+	if (span->return_record != G_MAXUINT32)
+		take_record(trace, &records[span->return_record], out_spent);
+	for (guint i = 0; i < out_spent->n_stalls; i++)
+		out_spent->stalls[i].is_setup = out_spent->stalls[i].what.end_ns <= span->call_ns;
+	if (is_paired)
+		clip_stalls(out_spent, span);
+}
