@@ -42,15 +42,28 @@ find_name(const WpForm *forms, const char *name, GError **error)
 	return -1;
 }
 
+/* Of BASE, a file's name: a suffix may have a dot in it ("zipkin.json"). */
+static gboolean
+has_suffix(const char *base, const char *const *suffixes)
+{
+	gsize length = strlen(base);
+	for (; *suffixes; suffixes++) {
+		gsize n = strlen(*suffixes);
+		if (length > n && base[length - n - 1] == '.' &&
+		    strcmp(base + length - n, *suffixes) == 0)
+			return TRUE;
+	}
+	return FALSE;
+}
+
 static int
 find_suffix(const WpForm *forms, const char *path, GError **error)
 {
 	/* What makes a file compressed says nothing about its form. */
 	g_autofree char *base = g_path_get_basename(path);
 	base[wp_output_plain_length(base)] = '\0';
-	const char *dot = strrchr(base, '.');
-	for (int i = 0; dot && forms[i].name; i++)
-		if (g_strv_contains(forms[i].suffixes, dot + 1))
+	for (int i = 0; forms[i].name; i++)
+		if (has_suffix(base, forms[i].suffixes))
 			return i;
 	g_autofree char *known = describe(forms);
 	g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,

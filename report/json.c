@@ -22,6 +22,8 @@ quote(WpJson *json, const char *text)
 static void
 new_line(WpJson *json)
 {
+	if (json->is_compact)
+		return;
 	wp_out_char(json->out, '\n');
 	wp_out_fill(json->out, ' ', 2 * (gsize)json->depth);
 }
@@ -37,7 +39,7 @@ begin_value(WpJson *json, const char *key)
 	if (!key)
 		return;
 	quote(json, key);
-	wp_out_text(json->out, ": ");
+	wp_out_text(json->out, json->is_compact ? ":" : ": ");
 }
 
 void
@@ -79,6 +81,15 @@ wp_json_uint(WpJson *json, const char *key, guint64 value)
 	wp_out_text(json->out, mark);
 	wp_out_uint(json->out, value);
 	wp_out_text(json->out, mark);
+}
+
+void
+wp_json_int(WpJson *json, const char *key, gint64 value)
+{
+	begin_value(json, key);
+	if (value < 0)
+		wp_out_char(json->out, '-');
+	wp_out_uint(json->out, value < 0 ? -(guint64)value : (guint64)value);
 }
 
 void

@@ -14,6 +14,7 @@ typedef struct {
 	WpOut *out;
 	guint depth;
 	gboolean has_before; /* something stands before in this object or array */
+	gboolean is_compact; /* set with out: no blanks, all on one line */
 } WpJson;
 
 void wp_json_open(WpJson *json, const char *key, char bracket);      /* '{' or '[' */
@@ -24,6 +25,9 @@ void wp_json_bool(WpJson *json, const char *key, gboolean value);
 
 /* Up to DECIMALS decimals, without trailing zeros; null where not finite. */
 void wp_json_number(WpJson *json, const char *key, double value, int decimals);
+
+/* A number whatever its size: its readers are known to take it. */
+void wp_json_int(WpJson *json, const char *key, gint64 value);
 
 /* Nanoseconds since the epoch, as text. */
 void wp_json_epoch(WpJson *json, const char *key, gint64 ns);
