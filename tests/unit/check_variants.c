@@ -451,8 +451,9 @@ static void
 check_variants(GString *failures, WpVaryKind kind, const Base *base, Share *shares)
 {
 	int step = wp_test_number(1, 12);
-	for (int i = 0; wp_variants[i].name; i += step)
-		if (wp_variants[i].kind == kind && !is_allowed(base->name, wp_variants[i].name))
+	for (int i = 0; wp_variants[i].name; i++)
+		if (i % step == 0 && wp_variants[i].kind == kind &&
+		    !is_allowed(base->name, wp_variants[i].name))
 			check_variant(failures, &wp_variants[i], base, &shares[i]);
 }
 
