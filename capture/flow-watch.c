@@ -1,4 +1,4 @@
-/* Watching one flow: see watch.h, and transport.h for where the rules come from. */
+/* Watching one flow: see flow-watch.h, and transport.h for where the rules come from. */
 #include "capture/flow-watch.h"
 
 #include <string.h>

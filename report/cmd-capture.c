@@ -247,14 +247,12 @@ static void
 on_tick(WpLiveTime now, gpointer data)
 {
 	Session *session = data;
-	gint64 duration_ns = session->options->input.duration_ns;
 
 	take_signals(session, now);
 	wp_notify_alive(session->notify, now.monotonic_ns);
 	if (now.monotonic_ns >= session->next_sync_ns)
 		sync_outputs(session, now);
-	if (duration_ns && now.monotonic_ns - session->began.monotonic_ns >= duration_ns)
-		wp_live_stop(session->live, TRUE);
+	wp_live_input_timed(&session->options->input, session->live, session->began, now);
 	/* Where nothing can be recorded any more, the capture has come to its end. */
 	if (session->recorder && !wp_recorder_tick(session->recorder, now))
 		wp_live_stop(session->live, FALSE);
@@ -267,18 +265,15 @@ on_frame(const WpFrame *frame, gpointer data)
 
 	if (session->recorder)
 		wp_recorder_frame(session->recorder, frame);
-	if (frame->number == (guint64)session->options->input.count)
-		wp_live_stop(session->live, FALSE);
+	wp_live_input_counted(&session->options->input, session->live, frame);
 }
 
 static void
 on_note(guint interface, WpLiveTime now, const char *text, gpointer data)
 {
 	Session *session = data;
-	g_autofree char *line =
-		g_strdup_printf("%s: %s", wp_live_name(session->live, interface), text);
 
-	wp_progress_say(session->invocation->progress, line);
+	wp_live_input_note(session->invocation, session->live, interface, text);
 	if (session->recorder)
 		wp_recorder_note(session->recorder, interface, now.wall_ns, text);
 }

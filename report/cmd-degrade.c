@@ -148,7 +148,6 @@ static int
 run(WpInvocation *invocation, gpointer data, GError **error)
 {
 	DegradeOptions *options = data;
-	g_auto(WpLoadOutcome) outcome = { 0 };
 	const char *form = wp_trace_form_choose(options->output, options->format, error);
 	if (!form || !take_options(options, error))
 		return -1;
@@ -161,18 +160,10 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 		wp_trace_writer_new_as(options->output ? options->output : "-", form, error);
 	if (!writer)
 		return -1;
-	g_autoptr(WpNodes) nodes = wp_nodes_new();
 	g_autoptr(WpDegrade) degrade = wp_degrade_new(&options->degrade, writer);
 	/* Keeps the counters of the input: what is lost here is no fault of it. */
 	g_autoptr(WpSieve) sieve = wp_sieve_new(wp_degrade_sink(degrade), NULL);
-	gboolean ok = wp_load_stream(invocation, &options->load, nodes, wp_sieve_sink(sieve),
-				     &outcome, error);
-	int status = -1;
-	if (ok)
-		status = wp_load_status(invocation, &options->load, &outcome,
-					wp_sieve_counters(sieve), error);
-	else
-		wp_trace_writer_stop(writer, error);
+	int status = wp_sieve_load(sieve, invocation, &options->load, writer, error);
 	wp_trace_writer_free(writer);
 	return status;
 }

@@ -126,22 +126,13 @@ static int
 make_trace(WpInvocation *invocation, const RecordsOptions *options, const Facts *facts,
 	   const char *form, GError **error)
 {
-	g_auto(WpLoadOutcome) outcome = { 0 };
 	WpRecordSink *writer =
 		wp_trace_writer_new_as(options->output ? options->output : "-", form, error);
 	if (!writer)
 		return -1;
-	g_autoptr(WpNodes) nodes = wp_nodes_new();
 	g_autoptr(WpSieve) sieve = wp_sieve_new(writer, facts->where);
 	wp_sieve_set_names(sieve, facts->names);
-	gboolean ok = wp_load_stream(invocation, &options->load, nodes, wp_sieve_sink(sieve),
-				     &outcome, error);
-	int status = -1;
-	if (ok)
-		status = wp_load_status(invocation, &options->load, &outcome,
-					wp_sieve_counters(sieve), error);
-	else
-		wp_trace_writer_stop(writer, error);
+	int status = wp_sieve_load(sieve, invocation, &options->load, writer, error);
 	wp_trace_writer_free(writer);
 	return status;
 }

@@ -286,14 +286,12 @@ static void
 on_tick(WpLiveTime now, gpointer data)
 {
 	Session *session = data;
-	gint64 duration_ns = session->options->input.duration_ns;
 
 	for (int number; (number = wp_signals_take());)
 		if (number == SIGINT || number == SIGTERM)
 			wp_live_stop(session->live, TRUE);
 	wp_notify_alive(session->notify, now.monotonic_ns);
-	if (duration_ns && now.monotonic_ns - session->began.monotonic_ns >= duration_ns)
-		wp_live_stop(session->live, TRUE);
+	wp_live_input_timed(&session->options->input, session->live, session->began, now);
 	/* Records come when their packets are this old. */
 	if (!session->failure &&
 	    !wp_windows_advance(session->windows, now.wall_ns - 3 * (gint64)NS_PER_S,
@@ -305,17 +303,14 @@ static void
 on_frame(const WpFrame *frame, gpointer data)
 {
 	Session *session = data;
-	if (frame->number == (guint64)session->options->input.count)
-		wp_live_stop(session->live, FALSE);
+	wp_live_input_counted(&session->options->input, session->live, frame);
 }
 
 static void
 on_note(guint interface, WpLiveTime now, const char *text, gpointer data)
 {
 	Session *session = data;
-	g_autofree char *line =
-		g_strdup_printf("%s: %s", wp_live_name(session->live, interface), text);
-	wp_progress_say(session->invocation->progress, line);
+	wp_live_input_note(session->invocation, session->live, interface, text);
 }
 
 static gboolean

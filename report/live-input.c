@@ -120,3 +120,25 @@ wp_live_input_give_up(const WpLiveInput *input, const WpInvocation *invocation, 
 	wp_progress_say(invocation->progress, line);
 	return TRUE;
 }
+
+void
+wp_live_input_counted(const WpLiveInput *input, WpLive *live, const WpFrame *frame)
+{
+	if (frame->number == (guint64)input->count)
+		wp_live_stop(live, FALSE);
+}
+
+void
+wp_live_input_timed(const WpLiveInput *input, WpLive *live, WpLiveTime began, WpLiveTime now)
+{
+	if (input->duration_ns && now.monotonic_ns - began.monotonic_ns >= input->duration_ns)
+		wp_live_stop(live, TRUE);
+}
+
+void
+wp_live_input_note(const WpInvocation *invocation, const WpLive *live, guint interface,
+		   const char *text)
+{
+	g_autofree char *line = g_strdup_printf("%s: %s", wp_live_name(live, interface), text);
+	wp_progress_say(invocation->progress, line);
+}

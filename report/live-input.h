@@ -35,4 +35,12 @@ WpLive *wp_live_input_open(const WpLiveInput *input, const WpInvocation *invocat
 gboolean wp_live_input_give_up(const WpLiveInput *input, const WpInvocation *invocation,
 			       int directory, gboolean is_own, GError **error);
 
+/* Ends LIVE after this FRAME, or at this time, where the options say so. */
+void wp_live_input_counted(const WpLiveInput *input, WpLive *live, const WpFrame *frame);
+void wp_live_input_timed(const WpLiveInput *input, WpLive *live, WpLiveTime began, WpLiveTime now);
+
+/* Prints a note of LIVE on one of its interfaces. */
+void wp_live_input_note(const WpInvocation *invocation, const WpLive *live, guint interface,
+			const char *text);
+
 #endif

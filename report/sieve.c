@@ -3,6 +3,7 @@
  */
 #include "report/sieve.h"
 
+#include "capture/trace-io.h"
 #include "report/error.h"
 
 struct WpSieve {
@@ -176,4 +177,18 @@ const WpCounters *
 wp_sieve_counters(const WpSieve *sieve)
 {
 	return sieve->counters;
+}
+
+int
+wp_sieve_load(WpSieve *sieve, const WpInvocation *invocation, const WpLoadOptions *options,
+	      WpRecordSink *writer, GError **error)
+{
+	g_auto(WpLoadOutcome) outcome = { 0 };
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+
+	if (!wp_load_stream(invocation, options, nodes, &sieve->sink, &outcome, error)) {
+		wp_trace_writer_stop(writer, error);
+		return -1;
+	}
+	return wp_load_status(invocation, options, &outcome, sieve->counters, error);
 }

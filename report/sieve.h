@@ -9,6 +9,7 @@
 
 #include "capture/sink.h"
 #include "infer/names.h"
+#include "report/load.h"
 #include "report/options.h"
 #include "report/where.h"
 
@@ -35,6 +36,13 @@ WpRecordSink *wp_sieve_sink(WpSieve *sieve);
 
 /* (transfer none) The counters that passed. */
 const WpCounters *wp_sieve_counters(const WpSieve *sieve);
+
+/*
+ * Pushes the records of all operands through SIEVE, behind which WRITER makes a trace of them. The exit status, or
+ * -1; the trace is finished then as far as it got. WRITER is still the caller's.
+ */
+int wp_sieve_load(WpSieve *sieve, const WpInvocation *invocation, const WpLoadOptions *options,
+		  WpRecordSink *writer, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpSieve, wp_sieve_free)
 
