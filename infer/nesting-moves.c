@@ -9,9 +9,12 @@
 
 /*
  * Bundles that may come back for one, on either side of it: the nearest. To exchange two with many alike in
- * between is to exchange neighbours again and again.
+ * between is to exchange neighbours again and again. Parents with many children have many alike, each of which
+ * costs as much as they have children.
  */
-#define MAX_SWAPS 8
+#define MAX_SWAPS      8
+#define MAX_SWAPS_LONG 2
+#define LONG           16 /* children */
 
 typedef WpNestMove Move;
 typedef WpNestList List;
@@ -280,9 +283,9 @@ bundle_to_swap(const WpNestProblem *problem, const Move *move, guint32 at)
 	return may_come ? number : WP_NO_BUNDLE;
 }
 
-/* The first of TO's children to look at: MAX_SWAPS bundles that may come back lie before MOVE's bundle then. */
+/* The first of TO's children to look at: MOST bundles that may come back lie before MOVE's bundle then. */
 static guint32
-first_to_swap(const WpNestProblem *problem, const Move *move)
+first_to_swap(const WpNestProblem *problem, const Move *move, guint most)
 {
 	const WpNestParent *to = &problem->parents[move->to];
 	guint32 child = problem->bundle_children[problem->bundles[move->bundle].first];
@@ -295,7 +298,7 @@ first_to_swap(const WpNestProblem *problem, const Move *move)
 		else
 			end = middle;
 	}
-	for (guint n = 0; at > 0 && n < MAX_SWAPS; at--)
+	for (guint n = 0; at > 0 && n < most; at--)
 		n += bundle_to_swap(problem, move, at - 1) != WP_NO_BUNDLE;
 	return at;
 }
@@ -308,9 +311,9 @@ try_swaps(Search *search, Move *move, Best *best)
 	const WpNestBundle *bundles = problem->bundles;
 	const WpNestParent *to = &problem->parents[move->to];
 	guint32 child = problem->bundle_children[bundles[move->bundle].first];
-	guint n_behind = 0;
+	guint most = to->n < LONG ? MAX_SWAPS : MAX_SWAPS_LONG, n_behind = 0;
 
-	for (guint32 i = first_to_swap(problem, move); i < to->n && n_behind < MAX_SWAPS; i++) {
+	for (guint32 i = first_to_swap(problem, move, most); i < to->n && n_behind < most; i++) {
 		move->other = bundle_to_swap(problem, move, i);
 		if (move->other == WP_NO_BUNDLE)
 			continue;

@@ -3,57 +3,13 @@
 
 #include <string.h>
 
-#include "infer/density.h"
-#include "infer/map.h"
+#include "infer/timeline-counts.h"
 #include "infer/timeline-once.h"
 
-#define PLAN_BACKOFF  0.1       /* weight of the last event alone against the calls so far */
-#define EVENT_BACKOFF 0.02      /* weight of an event never seen after this one */
-#define N_EVENTS      8         /* that may follow one, for those never seen */
-#define POOL_WEIGHT   3.0       /* gaps, of the histogram over all last events */
-#define MAX_DENSE     (1 << 22) /* cells of the dense table of slots */
-#define MAX_DENSITIES 8192 /* 14 kB each: of more gaps only the pools are learned, or one for all */
-#define NO_NODE       G_MAXUINT32
 #define TIME_UNKNOWN  G_MININT64 /* of an event that was not seen: any is as likely */
 #define LONG          16         /* children, from which on only what differs is scored again */
 #define MAX_KEPT_OPEN 4          /* calls open at a point that is kept */
-
-/*
- * Events as numbers. Last events x: BEGIN, END, call of type t, return of type t. Next events y: END,
- * STOP, call of type t. POOL as x is the pool over all x.
- */
-enum {
-	X_BEGIN,
-	X_END,
-	X_POOL,
-	X_FIRST_TYPE, /* + 2 t: its call; + 2 t + 1: its return */
-	Y_END = 0,
-	Y_STOP,
-	Y_FIRST_TYPE /* + t */
-};
-
-/* An event after a certain last one. */
-typedef struct {
-	gint32 n;
-	guint32 total;       /* cell: (class, x) */
-	guint32 pool;        /* slot of the pool; own number where there is no larger one */
-	double backoff;      /* probability of the event after this last one */
-	WpDensity *density;  /* NULL: STOP, which takes no time; or no room: that of the pool */
-	float *logs;         /* log of the density of log-gaps, by bin */
-	guint32 own_version; /* of the densities, when LOGS were made */
-	guint32 pool_version;
-} Slot;
-
-/* The calls so far, as a node of a tree: one child for each event that followed. */
-typedef struct {
-	gint32 n;
-	guint32 y;
-	guint32 child;   /* the first; NO_NODE: none */
-	guint32 sibling; /* the next; NO_NODE: none */
-	guint32 version; /* of what was learned, when LOG was set */
-	guint32 cell;    /* ... for an event after this (class, x) */
-	double log;      /* of its probability after the calls before it */
-} PlanNode;
+#define N_KNOWN       64         /* more than are in work at a time */
 
 typedef struct {
 	gint64 end_ns;
@@ -68,11 +24,21 @@ typedef struct {
 	gboolean is_counted;
 } Counted;
 
+/* An event of a walk. */
+typedef struct {
+	guint32 y;
+	guint32 cell;   /* (class, x) */
+	double backoff; /* its probability after the last event alone */
+	double gap;     /* log density of its gap */
+	double without; /* what it and all behind it add to the score where the calls so far were never seen */
+} Event;
+
 /* How far a walk has come before a child. */
 typedef struct {
 	double score;
 	gint64 last_ns;
 	guint32 node;
+	guint32 n_events; /* so far */
 	guint32 last;
 	gboolean has_ended;
 	guint32 n_open; /* more than MAX_KEPT_OPEN: they are not kept */
@@ -87,182 +53,34 @@ typedef struct {
 	Point *points; /* before each of them */
 	guint32 n;
 	guint32 n_allocated;
+	Event *events; /* the calls, the end, the stop */
+	guint32 n_events;
 	double score; /* of all */
 } Known;
 
 struct WpTimelines {
 	const WpNestProblem *problem;
 	guint32 n_classes; /* and where there are ghosts, all classes as one */
-	guint32 n_x;
-	guint32 n_y;
-	gint32 *dense; /* slot + 1 by (class, x, y); NULL = too many, then MAP */
-	WpMap *map;
-	GArray *slots; /* Slot */
-	guint32 n_densities;
-	guint32 n_without; /* slots for which there was no room */
-	guint32 common;    /* slot, pool of pools for which there was none; 0: none yet */
-	gint32 *totals;    /* of events, by (class, x) */
-	GArray *plans;     /* PlanNode; the first are the classes */
-	Counted *counted;  /* by parent */
-	guint32 first;     /* these are counted: from FIRST to END */
+	WpCounts counts;
+	Counted *counted; /* by parent */
+	guint32 first;    /* these are counted: from FIRST to END */
 	guint32 end;
-	guint32 version; /* how often something new was learned */
-	double flat;     /* log density of a gap never learned */
 	WpOnce once;
 	OpenCall *open; /* scratch: by end */
 	guint32 n_open_allocated;
-	Known known[2]; /* long parents: moves are between two */
-	guint32 newest; /* of these: used last */
+	Known known[N_KNOWN]; /* long parents, each at its number modulo this */
 };
 
-/* --- slots --- */
-
-static inline guint64
-cell_of(const WpTimelines *timelines, guint32 class, guint32 x, guint32 y)
-{
-	return ((guint64) class * timelines->n_x + x) * timelines->n_y + y;
-}
-
-static inline Slot *
-get_slot(const WpTimelines *timelines, guint32 number)
-{
-	return &((Slot *)(void *)timelines->slots->data)[number];
-}
-
-/* NULL: never seen. */
-static inline Slot *
-find_slot(const WpTimelines *timelines, guint32 class, guint32 x, guint32 y)
-{
-	guint64 cell = cell_of(timelines, class, x, y);
-	if (timelines->dense) {
-		gint32 number = timelines->dense[cell];
-		return number ? get_slot(timelines, (guint32)number - 1) : NULL;
-	}
-	guint32 number = wp_map_find(timelines->map, cell);
-	return number != WP_MAP_NONE ? get_slot(timelines, number) : NULL;
-}
-
-static void
-add_density(WpTimelines *timelines, Slot *slot)
-{
-	slot->density = wp_density_new();
-	slot->logs = g_new0(float, WP_DENSITY_BINS);
-	timelines->n_densities++;
-}
-
-static guint32
-common_slot(WpTimelines *timelines)
-{
-	if (!timelines->common) {
-		Slot slot = { .pool = timelines->slots->len };
-		timelines->common = timelines->slots->len;
-		add_density(timelines, &slot);
-		g_array_append_val(timelines->slots, slot);
-	}
-	return timelines->common;
-}
-
-/* The nearest that has a density: SLOT, its pool, or that of all. */
-static inline Slot *
-with_density(const WpTimelines *timelines, Slot *slot)
-{
-	while (!slot->density)
-		slot = get_slot(timelines, slot->pool);
-	return slot;
-}
-
-static guint32
-make_slot(WpTimelines *timelines, guint32 class, guint32 x, guint32 y)
-{
-	guint64 cell = cell_of(timelines, class, x, y);
-	Slot *found = find_slot(timelines, class, x, y);
-	guint32 number = timelines->slots->len;
-	if (found)
-		return (guint32)(found - get_slot(timelines, 0));
-	if (timelines->dense)
-		timelines->dense[cell] = (gint32)number + 1;
-	else
-		wp_map_at(timelines->map, cell, number);
-	Slot slot = { .pool = number, .total = class * timelines->n_x + x };
-	if (y != Y_STOP && timelines->n_densities < MAX_DENSITIES)
-		add_density(timelines, &slot);
-	g_array_append_val(timelines->slots, slot);
-	if (y == Y_STOP)
-		return number;
-	guint32 pool = number;
-	if (x != X_POOL)
-		pool = make_slot(timelines, class, X_POOL, y);
-	else if (!slot.density)
-		pool = common_slot(timelines);
-	get_slot(timelines, number)->pool = pool;
-	timelines->n_without += !slot.density;
-	return number;
-}
-
-/* --- plans --- */
-
-static inline PlanNode *
-get_node(const WpTimelines *timelines, guint32 number)
-{
-	return &((PlanNode *)(void *)timelines->plans->data)[number];
-}
-
-/* What follows NODE by event Y, or NO_NODE. */
-static inline guint32
-find_node(const WpTimelines *timelines, guint32 node, guint32 y)
-{
-	guint32 next = node == NO_NODE ? NO_NODE : get_node(timelines, node)->child;
-	while (next != NO_NODE && get_node(timelines, next)->y != y)
-		next = get_node(timelines, next)->sibling;
-	return next;
-}
-
-static guint32
-make_node(WpTimelines *timelines, guint32 node, guint32 y)
-{
-	guint32 found = find_node(timelines, node, y), number = timelines->plans->len;
-	if (found != NO_NODE)
-		return found;
-	PlanNode fresh = { .y = y, .child = NO_NODE, .sibling = NO_NODE };
-	g_array_append_val(timelines->plans, fresh);
-	/* The last of its siblings: what is usual was there first, and is found first. */
-	guint32 *next = &get_node(timelines, node)->child;
-	while (*next != NO_NODE)
-		next = &get_node(timelines, *next)->sibling;
-	*next = number;
-	return number;
-}
-
 /* --- life --- */
-
-static double
-log_of_share(const WpTimelines *timelines, double share)
-{
-	share = (1 - WP_DENSITY_FLOOR) * share + WP_DENSITY_FLOOR / WP_DENSITY_BINS;
-	return wp_quick_log(&timelines->problem->quick, share * WP_DENSITY_BINS_AN_OCTAVE / G_LN2);
-}
 
 WpTimelines *
 wp_timelines_new(const WpNestProblem *problem)
 {
 	WpTimelines *timelines = g_new0(WpTimelines, 1);
 	timelines->problem = problem;
-	timelines->n_x = X_FIRST_TYPE + 2 * problem->n_types;
-	timelines->n_y = Y_FIRST_TYPE + problem->n_types;
 	timelines->n_classes = problem->n_classes + (problem->n_ghosts && problem->n_classes > 1);
-	guint64 cells = (guint64)timelines->n_classes * timelines->n_x * timelines->n_y;
-	if (cells <= MAX_DENSE)
-		timelines->dense = g_new0(gint32, MAX(cells, 1));
-	timelines->slots = g_array_new(FALSE, FALSE, sizeof(Slot));
-	timelines->map = wp_map_new();
-	timelines->totals = g_new0(gint32, MAX((gsize)timelines->n_classes * timelines->n_x, 1));
-	timelines->plans = g_array_new(FALSE, FALSE, sizeof(PlanNode));
-	for (guint32 c = 0; c < timelines->n_classes; c++) {
-		PlanNode node = { .child = NO_NODE, .sibling = NO_NODE };
-		g_array_append_val(timelines->plans, node);
-	}
+	wp_counts_init(&timelines->counts, problem, timelines->n_classes);
 	timelines->counted = g_new0(Counted, MAX(problem->n_parents, 1));
-	timelines->flat = log_of_share(timelines, 0);
 	wp_once_init(&timelines->once, problem);
 	return timelines;
 }
@@ -270,7 +88,7 @@ wp_timelines_new(const WpNestProblem *problem)
 guint32
 wp_timelines_n_without(const WpTimelines *timelines)
 {
-	return timelines->n_without;
+	return timelines->counts.n_without;
 }
 
 void
@@ -278,23 +96,16 @@ wp_timelines_free(WpTimelines *timelines)
 {
 	if (!timelines)
 		return;
-	for (guint i = 0; i < timelines->slots->len; i++) {
-		wp_density_free(get_slot(timelines, i)->density);
-		g_free(get_slot(timelines, i)->logs);
-	}
 	for (guint32 p = 0; p < timelines->problem->n_parents; p++)
 		g_free(timelines->counted[p].children);
 	for (gsize i = 0; i < G_N_ELEMENTS(timelines->known); i++) {
 		g_free(timelines->known[i].children);
 		g_free(timelines->known[i].points);
+		g_free(timelines->known[i].events);
 	}
-	g_array_unref(timelines->slots);
-	g_array_unref(timelines->plans);
-	wp_map_free(timelines->map);
+	wp_counts_clear(&timelines->counts);
 	g_free(timelines->counted);
 	g_free(timelines->open);
-	g_free(timelines->totals);
-	g_free(timelines->dense);
 	wp_once_clear(&timelines->once);
 	g_free(timelines);
 }
@@ -313,7 +124,9 @@ typedef struct {
 	double score;
 	gint sign;           /* counts more (1) or less (-1); 0: scores */
 	WpTrigger *triggers; /* not NULL: notes what each call waited for, and nothing else */
-	OpenCall *open;      /* from N_RETURNED to N_OPEN, by end */
+	Event *events;       /* not NULL: notes them, with room for all */
+	guint32 n_events;
+	OpenCall *open; /* from N_RETURNED to N_OPEN, by end */
 	guint32 n_returned;
 	guint32 n_open;
 } Walk;
@@ -322,88 +135,57 @@ static void
 count_event(Walk *walk, guint32 y, gint64 gap_ns)
 {
 	WpTimelines *timelines = walk->timelines;
-	Slot *slot = get_slot(timelines, make_slot(timelines, walk->class, walk->last, y));
+	WpCounts *counts = &timelines->counts;
+	WpEventSlot *slot =
+		wp_counts_slot(counts, wp_counts_make_slot(counts, walk->class, walk->last, y));
 
 	slot->n += walk->sign;
-	if (y != Y_STOP) {
+	if (y != WP_Y_STOP) {
 		gint bin = wp_density_bin(wp_nest_octaves(timelines->problem, MAX(gap_ns, 0)));
-		Slot *pool = get_slot(timelines, slot->pool);
-		Slot *own = with_density(timelines, slot), *all = with_density(timelines, pool);
+		WpEventSlot *pool = wp_counts_slot(counts, slot->pool);
+		WpEventSlot *own = wp_counts_with_density(counts, slot),
+			    *all = wp_counts_with_density(counts, pool);
 		wp_density_count(own->density, bin, walk->sign);
 		if (all != own)
 			wp_density_count(all->density, bin, walk->sign);
 		pool->n += walk->sign;
 	}
-	timelines->totals[slot->total] += walk->sign;
-	get_node(timelines, walk->node)->n += walk->sign;
-	walk->node = make_node(timelines, walk->node, y);
-	if (y == Y_STOP)
-		get_node(timelines, walk->node)->n += walk->sign;
+	counts->totals[slot->total] += walk->sign;
+	wp_counts_node(counts, walk->node)->n += walk->sign;
+	walk->node = wp_counts_make_node(counts, walk->node, y);
+	if (y == WP_Y_STOP)
+		wp_counts_node(counts, walk->node)->n += walk->sign;
 }
 
-/* One less than was counted: what the parent itself contributed does not speak for it. */
-static inline double
-others(gint32 n)
+static inline void
+note_event(Walk *walk, guint32 y, guint32 cell, double backoff, double gap)
 {
-	return n > 1 ? n - 1 : 0;
-}
-
-static double
-backoff_of(gint32 n, gint32 total)
-{
-	return (others(n) + EVENT_BACKOFF) / (others(total) + EVENT_BACKOFF * N_EVENTS);
-}
-
-/* Log probability of event Y, SLOT, after the calls so far; goes on to it. */
-static inline double
-log_of_event(Walk *walk, guint32 y, const Slot *slot)
-{
-	const WpTimelines *timelines = walk->timelines;
-	const WpQuickLog *quick = &timelines->problem->quick;
-	guint32 cell = walk->class * timelines->n_x + walk->last;
-	guint32 before = walk->node, next = find_node(timelines, before, y);
-	PlanNode *node = next == NO_NODE ? NULL : get_node(timelines, next);
-
-	walk->node = next;
-	if (node && node->version == timelines->version && node->cell == cell)
-		return node->log;
-	double backoff = slot ? slot->backoff : backoff_of(0, timelines->totals[cell]);
-	double n = node ? others(node->n) : 0;
-	double of = before == NO_NODE ? 0 : others(get_node(timelines, before)->n);
-	double log = wp_quick_log(quick, (n + PLAN_BACKOFF * backoff) / (of + PLAN_BACKOFF));
-	if (node) {
-		node->version = timelines->version;
-		node->cell = cell;
-		node->log = log;
-	}
-	return log;
-}
-
-static inline double
-log_of_gap(const WpTimelines *timelines, const Slot *slot, double octaves)
-{
-	if (!slot)
-		return timelines->flat;
-	while (!slot->logs)
-		slot = get_slot(timelines, slot->pool);
-	return (double)slot->logs[wp_density_bin(octaves)];
+	if (walk->events)
+		walk->events[walk->n_events++] = (Event){ y, cell, backoff, gap, 0 };
 }
 
 static inline void
 score_event(Walk *walk, guint32 y, gint64 gap_ns)
 {
 	const WpTimelines *timelines = walk->timelines;
-	const Slot *slot = find_slot(timelines, walk->class, walk->last, y);
+	const WpCounts *counts = &timelines->counts;
+	const WpEventSlot *slot = wp_counts_find_slot(counts, walk->class, walk->last, y);
+	guint32 cell = walk->class * counts->n_x + walk->last;
+	double backoff = slot ? slot->backoff : wp_counts_backoff(0, counts->totals[cell]);
 
-	walk->score += log_of_event(walk, y, slot);
-	if (y == Y_STOP || gap_ns == TIME_UNKNOWN)
+	walk->score += wp_counts_log_of_plan(counts, &walk->node, y, cell, backoff);
+	if (y == WP_Y_STOP || gap_ns == TIME_UNKNOWN) {
+		note_event(walk, y, cell, backoff, 0);
 		return;
+	}
 	if (!slot)
-		slot = find_slot(timelines, walk->class, X_POOL, y);
+		slot = wp_counts_find_slot(counts, walk->class, WP_X_POOL, y);
 	double octaves = wp_nest_octaves(timelines->problem, MAX(gap_ns, 0));
-	walk->score += log_of_gap(timelines, slot, octaves);
+	double log = wp_counts_log_of_gap(counts, slot, octaves);
+	walk->score += log;
 	/* A density over the logarithm of the gap is less over the gap itself, the longer that is. */
 	walk->score -= octaves * G_LN2;
+	note_event(walk, y, cell, backoff, log - octaves * G_LN2);
 }
 
 static inline void
@@ -426,12 +208,12 @@ pass_time(Walk *walk, const WpNestParent *parent, gint64 until_ns)
 			walk->n_returned < walk->n_open ? &walk->open[walk->n_returned] : NULL;
 		gint64 return_ns = call ? call->end_ns : G_MAXINT64;
 		if (!walk->has_ended && parent->end_ns < until_ns && parent->end_ns < return_ns) {
-			meet(walk, Y_END, parent->is_open ? TIME_UNKNOWN : parent->end_ns);
-			walk->last = X_END;
+			meet(walk, WP_Y_END, parent->is_open ? TIME_UNKNOWN : parent->end_ns);
+			walk->last = WP_X_END;
 			walk->last_ns = parent->end_ns;
 			walk->has_ended = TRUE;
 		} else if (call && return_ns <= until_ns) {
-			walk->last = X_FIRST_TYPE + 2 * call->type + 1;
+			walk->last = WP_X_FIRST_TYPE + 2 * call->type + 1;
 			walk->last_ns = return_ns;
 			walk->input = walk->last;
 			walk->input_ns = return_ns;
@@ -467,7 +249,7 @@ begin_walk(Walk *walk, const WpNestParent *parent, guint32 class, guint32 n)
 	}
 	walk->open = timelines->open;
 	walk->class = walk->node = class;
-	walk->last = walk->input = X_BEGIN;
+	walk->last = walk->input = WP_X_BEGIN;
 	walk->last_ns = walk->input_ns = parent->begin_ns;
 }
 
@@ -480,12 +262,12 @@ walk_child(Walk *walk, const WpNestParent *parent, guint32 number, guint32 i)
 	pass_time(walk, parent, child->begin_ns);
 	if (walk->triggers)
 		walk->triggers[i] =
-			(WpTrigger){ 1 + cell_of(walk->timelines, walk->class, walk->input,
-						 Y_FIRST_TYPE + child->type),
+			(WpTrigger){ 1 + wp_counts_cell(&walk->timelines->counts, walk->class,
+							walk->input, WP_Y_FIRST_TYPE + child->type),
 				     walk->input_ns, walk->last == walk->input };
-	meet(walk, Y_FIRST_TYPE + child->type,
+	meet(walk, WP_Y_FIRST_TYPE + child->type,
 	     i == 0 && parent->is_ghost ? TIME_UNKNOWN : child->begin_ns);
-	walk->last = X_FIRST_TYPE + 2 * child->type;
+	walk->last = WP_X_FIRST_TYPE + 2 * child->type;
 	walk->last_ns = child->begin_ns;
 	open_call(walk, child);
 }
@@ -494,7 +276,7 @@ static inline void
 end_walk(Walk *walk, const WpNestParent *parent)
 {
 	pass_time(walk, parent, G_MAXINT64);
-	meet(walk, Y_STOP, walk->last_ns);
+	meet(walk, WP_Y_STOP, walk->last_ns);
 }
 
 static inline void
@@ -519,13 +301,14 @@ wp_timelines_triggers(WpTimelines *timelines, guint32 parent, const guint32 *chi
 double
 wp_timelines_gap(const WpTimelines *timelines, guint64 key, gint64 gap_ns)
 {
+	const WpCounts *counts = &timelines->counts;
 	guint64 cell = key - 1;
-	guint32 y = (guint32)(cell % timelines->n_y);
-	guint32 x = (guint32)(cell / timelines->n_y % timelines->n_x);
-	const Slot *slot =
-		find_slot(timelines, (guint32)(cell / timelines->n_y / timelines->n_x), x, y);
+	guint32 y = (guint32)(cell % counts->n_y);
+	guint32 x = (guint32)(cell / counts->n_y % counts->n_x);
+	const WpEventSlot *slot =
+		wp_counts_find_slot(counts, (guint32)(cell / counts->n_y / counts->n_x), x, y);
 	double octaves = wp_nest_octaves(timelines->problem, MAX(gap_ns, 0));
-	return log_of_gap(timelines, slot, octaves) - octaves * G_LN2;
+	return wp_counts_log_of_gap(counts, slot, octaves) - octaves * G_LN2;
 }
 
 /* --- learning --- */
@@ -572,38 +355,6 @@ recount(WpTimelines *timelines, guint32 number, gboolean counts)
 	return TRUE;
 }
 
-/* Logarithms of what the slot and its pool say together. */
-static void
-fit_slot(WpTimelines *timelines, Slot *slot)
-{
-	WpDensity *own = slot->density;
-	WpDensity *all = with_density(timelines, get_slot(timelines, slot->pool))->density;
-
-	wp_density_smooth(own, &timelines->problem->quick);
-	wp_density_smooth(all, &timelines->problem->quick);
-	if (slot->own_version == own->version && slot->pool_version == all->version)
-		return;
-	slot->own_version = own->version;
-	slot->pool_version = all->version;
-	double n = others(own->n), scale = 1 / (n + POOL_WEIGHT);
-	gint first = own->end_share ? MIN(own->first_share, all->first_share) : all->first_share;
-	gint end = MAX(own->end_share, all->end_share);
-	float flat = (float)timelines->flat;
-
-	for (gint bin = 0; bin < first; bin++)
-		slot->logs[bin] = flat;
-	for (gint bin = first; bin < end; bin++) {
-		double share = 0;
-		if (bin >= own->first_share && bin < own->end_share)
-			share += n * own->shares[bin];
-		if (bin >= all->first_share && bin < all->end_share)
-			share += POOL_WEIGHT * all->shares[bin];
-		slot->logs[bin] = (float)log_of_share(timelines, share * scale);
-	}
-	for (gint bin = MAX(first, end); bin < WP_DENSITY_BINS; bin++)
-		slot->logs[bin] = flat;
-}
-
 gboolean
 wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end)
 {
@@ -617,14 +368,8 @@ wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end)
 	timelines->end = end;
 	if (!has_changed)
 		return FALSE;
-	timelines->version++;
+	wp_counts_fit(&timelines->counts);
 	wp_once_fit(&timelines->once);
-	for (guint i = 0; i < timelines->slots->len; i++) {
-		Slot *slot = get_slot(timelines, i);
-		slot->backoff = backoff_of(slot->n, timelines->totals[slot->total]);
-		if (slot->density)
-			fit_slot(timelines, slot);
-	}
 	return TRUE;
 }
 
@@ -639,9 +384,13 @@ wp_timelines_cost_of_once(WpTimelines *timelines, const guint32 *children, guint
 static void
 note_point(const Walk *walk, Point *out)
 {
-	*out = (Point){ walk->score, walk->last_ns,   walk->node,
-			walk->last,  walk->has_ended, walk->n_open - walk->n_returned,
-			{ { 0, 0 } } };
+	out->score = walk->score;
+	out->last_ns = walk->last_ns;
+	out->node = walk->node;
+	out->n_events = walk->n_events;
+	out->last = walk->last;
+	out->has_ended = walk->has_ended;
+	out->n_open = walk->n_open - walk->n_returned;
 	if (out->n_open > 0 && out->n_open <= MAX_KEPT_OPEN)
 		memcpy(out->open, walk->open + walk->n_returned, out->n_open * sizeof out->open[0]);
 }
@@ -660,12 +409,12 @@ go_to_point(Walk *walk, const Point *point)
 		memcpy(walk->open, point->open, point->n_open * sizeof point->open[0]);
 }
 
-/* TRUE where all that comes after POINT is as likely after WALK. */
+/* TRUE where all that comes after POINT comes after WALK, at the same gaps. */
 static gboolean
 is_at_point(const Walk *walk, const Point *point)
 {
-	if (walk->node != point->node || walk->last != point->last ||
-	    walk->last_ns != point->last_ns || walk->has_ended != point->has_ended ||
+	if (walk->last != point->last || walk->last_ns != point->last_ns ||
+	    walk->has_ended != point->has_ended ||
 	    walk->n_open - walk->n_returned != point->n_open || point->n_open > MAX_KEPT_OPEN)
 		return FALSE;
 	for (guint32 i = 0; i < point->n_open; i++) {
@@ -676,18 +425,46 @@ is_at_point(const Walk *walk, const Point *point)
 	return TRUE;
 }
 
+/* What all that is known to come after POINT adds after the calls up to NODE. */
+static double
+score_rest(const WpTimelines *timelines, const Known *known, const Point *point, guint32 node)
+{
+	double score = 0;
+
+	if (node == point->node)
+		return known->score - point->score;
+	for (guint32 i = point->n_events; i < known->n_events; i++) {
+		const Event *event = &known->events[i];
+		if (node == WP_NO_PLAN)
+			return score + event->without;
+		score += event->gap + wp_counts_log_of_plan(&timelines->counts, &node, event->y,
+							    event->cell, event->backoff);
+	}
+	return score;
+}
+
+/* Sums up the events of KNOWN from behind. */
+static void
+sum_without(const WpTimelines *timelines, Known *known)
+{
+	double sum = 0;
+
+	for (guint32 i = known->n_events; i-- > 0;) {
+		Event *event = &known->events[i];
+		sum += event->gap + wp_quick_log(&timelines->problem->quick, event->backoff);
+		event->without = sum;
+	}
+}
+
 /* What is known of parent NUMBER with the children that it has. */
 static const Known *
 know_parent(WpTimelines *timelines, guint32 number)
 {
 	const WpNestParent *parent = &timelines->problem->parents[number];
-	guint32 at = timelines->known[timelines->newest].parent == number ? timelines->newest
-									  : !timelines->newest;
-	Known *known = &timelines->known[at];
+	Known *known = &timelines->known[number % N_KNOWN];
 	Walk walk = { .timelines = timelines };
 
-	timelines->newest = at;
-	if (known->version == timelines->version && known->parent == number &&
+	if (known->version == timelines->counts.version && known->parent == number &&
 	    known->n == parent->n &&
 	    memcmp(known->children, parent->children, parent->n * sizeof(guint32)) == 0)
 		return known;
@@ -695,10 +472,12 @@ know_parent(WpTimelines *timelines, guint32 number)
 		known->n_allocated = 2 * parent->n;
 		known->children = g_renew(guint32, known->children, known->n_allocated);
 		known->points = g_renew(Point, known->points, known->n_allocated);
+		known->events = g_renew(Event, known->events, known->n_allocated + 2);
 	}
+	walk.events = known->events;
 	memcpy(known->children, parent->children, parent->n * sizeof(guint32));
 	known->parent = number;
-	known->version = timelines->version;
+	known->version = timelines->counts.version;
 	known->n = parent->n;
 	begin_walk(&walk, parent, parent->class, parent->n);
 	for (guint32 i = 0; i < parent->n; i++) {
@@ -707,6 +486,8 @@ know_parent(WpTimelines *timelines, guint32 number)
 	}
 	end_walk(&walk, parent);
 	known->score = walk.score;
+	known->n_events = walk.n_events;
+	sum_without(timelines, known);
 	return known;
 }
 
@@ -739,7 +520,7 @@ score_long(WpTimelines *timelines, guint32 number, const guint32 *children, guin
 		if (i + n_after >= n) {
 			const Point *point = &known->points[i + known->n - n];
 			if (is_at_point(&walk, point))
-				return walk.score + (known->score - point->score);
+				return walk.score + score_rest(timelines, known, point, walk.node);
 		}
 		walk_child(&walk, parent, children[i], i);
 	}
