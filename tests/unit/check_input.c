@@ -218,7 +218,7 @@ START_TEST(ahead)
 	g_autoptr(GByteArray) bytes = make_bytes(4000000);
 	static GByteArray *(*const packers[])(
 		gconstpointer, gsize) = { wp_gzip_bytes, wp_zstd_bytes, wp_lz4_bytes };
-	for (gsize codec = 0; codec < G_N_ELEMENTS(packers); codec++) {
+	for (gsize codec = 0; codec < (gsize)wp_test_number(G_N_ELEMENTS(packers), 1); codec++) {
 		const guint8 *data;
 		g_autoptr(GByteArray) file = packers[codec](bytes->data, bytes->len);
 		guint length = file->len;

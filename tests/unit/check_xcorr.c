@@ -523,7 +523,7 @@ END_TEST
 /* Two that nobody calls, of which each has its own effect: taken together they have both, each by itself has one. */
 START_TEST(own_effects)
 {
-	for (guint64 seed = 0; seed < 2; seed++) {
+	for (guint64 seed = 0; seed < (guint64)wp_test_number(2, 1); seed++) {
 		WpRandom64 random = { WP_RANDOM64_SEED + seed };
 		g_autoptr(WpMessages) messages = wp_messages_new();
 		for (int i = 0; i < 10000; i++) {
