@@ -4,6 +4,7 @@
  */
 #include "traces/plan.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "capture/record.h"
@@ -408,6 +409,37 @@ parse_at(Parser *parser)
 	return TRUE;
 }
 
+/* WORD and a time, which may be missing. */
+static gboolean
+parse_moment(Parser *parser, const char *word, double *out_ns)
+{
+	if (!take_word(parser, word))
+		return TRUE;
+	return wp_value_duration(&parser->at, out_ns) ||
+	       fail_expected(parser, "a time since the beginning (30s)");
+}
+
+static gboolean
+parse_since(Parser *parser)
+{
+	guint32 step = add(parser, WP_STEP_SINCE);
+	double since_ns, full_ns = 0, until_ns = INFINITY;
+
+	if (!wp_value_duration(&parser->at, &since_ns))
+		return fail_expected(parser, "a time since the beginning (30s)");
+	if (!parse_moment(parser, "full", &full_ns) || !parse_moment(parser, "until", &until_ns))
+		return FALSE;
+	if (until_ns <= since_ns)
+		return fail(parser, "since: it ends before it begins");
+	step_at(parser, step)->since_ns = since_ns;
+	step_at(parser, step)->full_ns = MAX(full_ns, since_ns);
+	step_at(parser, step)->until_ns = until_ns;
+	if (!parse_block(parser))
+		return FALSE;
+	land(parser, step);
+	return TRUE;
+}
+
 static gboolean
 parse_hold(Parser *parser)
 {
@@ -468,8 +500,8 @@ static const Statement statements[] = {
 	{ "at", parse_at },         { "call", parse_call },         { "choose", parse_choose },
 	{ "fail", parse_fail },     { "hold", parse_hold },         { "maybe", parse_maybe },
 	{ "repeat", parse_repeat }, { "parallel", parse_parallel }, { "reply", parse_reply },
-	{ "send", parse_send },     { "spawn", parse_spawn },       { "wait", parse_wait },
-	{ "work", parse_work },
+	{ "send", parse_send },     { "since", parse_since },       { "spawn", parse_spawn },
+	{ "wait", parse_wait },     { "work", parse_work },
 };
 
 static gboolean

@@ -10,6 +10,7 @@
  *             | maybe SHARE BLOCK [else BLOCK]
  *             | choose WEIGHT BLOCK [WEIGHT BLOCK]...
  *             | at NODE BLOCK
+ *             | since TIME [full TIME] [until TIME] BLOCK
  *             | hold SERVICE BLOCK
  *             | spawn BLOCK
  *             | reply [ok|error] | fail [SHARE]

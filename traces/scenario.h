@@ -30,10 +30,11 @@ typedef enum {
 	WP_STEP_JUMP,      /* go on at target */
 	WP_STEP_IF_FAILED, /* if the last call failed go on here, else at target */
 	WP_STEP_AT,        /* if this is the node's number from: go on here, else at target */
-	WP_STEP_REPLY,     /* status */
-	WP_STEP_HOLD,      /* pool: take a connection */
-	WP_STEP_RELEASE,   /* give it back */
-	WP_STEP_END,       /* of a task */
+	WP_STEP_SINCE, /* since_ns..until_ns: go on here, else at target; until full_ns not always */
+	WP_STEP_REPLY,   /* status */
+	WP_STEP_HOLD,    /* pool: take a connection */
+	WP_STEP_RELEASE, /* give it back */
+	WP_STEP_END,     /* of a task */
 	WP_STEP_N_KINDS
 } WpStepKind;
 
@@ -48,6 +49,9 @@ typedef struct {
 	guint32 pool; /* number in the pools of this service, or WP_SIM_NONE */
 	guint32 retries;
 	gint64 timeout_ns; /* 0 = none */
+	double since_ns;   /* virtual time */
+	double full_ns;
+	double until_ns;
 	double share;
 	WpLaw law;
 } WpStep;

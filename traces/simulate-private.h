@@ -14,6 +14,9 @@
 #include "traces/events.h"
 #include "traces/simulate.h"
 
+/* 2003-10-19 00:00:00 UTC, when the paper was presented: a date that nobody takes for a measurement. */
+#define SIM_START_NS (G_GINT64_CONSTANT(1066521600) * 1000000000)
+
 typedef struct Task Task;
 typedef struct Visit Visit;
 typedef struct Node Node;

@@ -145,6 +145,20 @@ step_at(Sim *sim, Task *task, const WpStep *step)
 	return TRUE;
 }
 
+/* Between since_ns and full_ns ever more often. */
+static gboolean
+step_since(Sim *sim, Task *task, const WpStep *step)
+{
+	double now_ns = (double)(sim->now_ns - SIM_START_NS);
+	gboolean goes_on = now_ns >= step->since_ns && now_ns < step->until_ns;
+
+	if (goes_on && now_ns < step->full_ns)
+		goes_on = wp_random_share(&sim->random) <
+			  (now_ns - step->since_ns) / (step->full_ns - step->since_ns);
+	task->step = goes_on ? task->step + 1 : step->target;
+	return TRUE;
+}
+
 static gboolean
 step_reply(Sim *sim, Task *task, const WpStep *step)
 {
@@ -204,15 +218,15 @@ step_branch(Sim *sim, Task *task, const WpStep *step)
 typedef gboolean (*StepFunc)(Sim *sim, Task *task, const WpStep *step);
 
 static const StepFunc step_functions[WP_STEP_N_KINDS] = {
-	[WP_STEP_WORK] = step_work,     [WP_STEP_WAIT] = step_wait,
-	[WP_STEP_CALL] = step_call,     [WP_STEP_SEND] = step_send,
-	[WP_STEP_SPAWN] = step_spawn,   [WP_STEP_FORK] = step_fork,
-	[WP_STEP_BRANCH] = step_branch, [WP_STEP_REPEAT] = step_repeat,
-	[WP_STEP_LOOP] = step_loop,     [WP_STEP_MAYBE] = step_maybe,
-	[WP_STEP_JUMP] = step_jump,     [WP_STEP_IF_FAILED] = step_if_failed,
-	[WP_STEP_AT] = step_at,         [WP_STEP_REPLY] = step_reply,
-	[WP_STEP_HOLD] = step_hold,     [WP_STEP_RELEASE] = step_release,
-	[WP_STEP_END] = step_end,
+	[WP_STEP_WORK] = step_work,       [WP_STEP_WAIT] = step_wait,
+	[WP_STEP_CALL] = step_call,       [WP_STEP_SEND] = step_send,
+	[WP_STEP_SPAWN] = step_spawn,     [WP_STEP_FORK] = step_fork,
+	[WP_STEP_BRANCH] = step_branch,   [WP_STEP_REPEAT] = step_repeat,
+	[WP_STEP_LOOP] = step_loop,       [WP_STEP_MAYBE] = step_maybe,
+	[WP_STEP_JUMP] = step_jump,       [WP_STEP_IF_FAILED] = step_if_failed,
+	[WP_STEP_AT] = step_at,           [WP_STEP_SINCE] = step_since,
+	[WP_STEP_REPLY] = step_reply,     [WP_STEP_HOLD] = step_hold,
+	[WP_STEP_RELEASE] = step_release, [WP_STEP_END] = step_end,
 };
 
 void

@@ -5,9 +5,6 @@
 
 #include "traces/simulate-private.h"
 
-/* 2003-10-19 00:00:00 UTC, when the paper was presented: a date that nobody takes for a measurement. */
-#define START_NS (G_GINT64_CONSTANT(1066521600) * 1000000000)
-
 /* Virtual time ends here: 137 years after 1970, far from the end of a gint64. */
 #define LAST_NS (G_GINT64_CONSTANT(4330000000) * 1000000000)
 
@@ -25,7 +22,7 @@ fail_overload(Sim *sim)
 		g_set_error(&sim->error, WP_TRACES_ERROR, WP_TRACES_ERROR_LIMIT,
 			    "simulating: over %d calls are under way after %.3f s: the system "
 			    "cannot carry its load\nlower --load, or give it more workers",
-			    MAX_VISITS, (double)(sim->now_ns - START_NS) / 1e9);
+			    MAX_VISITS, (double)(sim->now_ns - SIM_START_NS) / 1e9);
 }
 
 Task *
@@ -346,7 +343,7 @@ simulate(Sim *sim, WpNodes *nodes, WpSimulateResult *result)
 		return FALSE;
 	run_events(sim);
 	*result = (WpSimulateResult){ sim->n_started, sim->last_id, sim->n_visits,
-				      sim->last_record_ns - START_NS };
+				      sim->last_record_ns - SIM_START_NS };
 	if (sim->n_visits > 0)
 		wp_counters_add(sim->counters, WP_COUNT_CALLS_OPEN, sim->n_visits);
 	return !sim->error && wp_sink_counters(sim->sink, sim->counters, &sim->error) &&
@@ -364,9 +361,9 @@ wp_simulate(const WpScenario *scenario, const WpSimulateOptions *options, WpNode
 		.steps = &g_array_index(scenario->steps, WpStep, 0),
 		.sink = sink,
 		.counters = wp_counters_new(),
-		.now_ns = START_NS,
-		.last_record_ns = START_NS,
-		.end_ns = START_NS + scenario->duration_ns,
+		.now_ns = SIM_START_NS,
+		.last_record_ns = SIM_START_NS,
+		.end_ns = SIM_START_NS + scenario->duration_ns,
 		.blocks = g_ptr_array_new_with_free_func(g_free),
 	};
 	WpSimulateResult result;

@@ -182,6 +182,12 @@ START_TEST(plans_give_their_records)
 		{ "call c.z timeout 8ms else { work 1ms }",
 		  "0C u>a 1; 0C a>c 2; 5C c>b 3; 9R a>u 1; 15R b>c 3; ", "1<0 2<1 3<2 " },
 		{ "at a { work 1ms }; wait 1ms", "0C u>a 1; 2R a>u 1; ", "1<0 " },
+		{ "wait 2ms; since 3ms { wait 9ms } since 2ms { wait 1ms } wait 1ms",
+		  "0C u>a 1; 4R a>u 1; ", "1<0 " },
+		{ "wait 2ms; since 1ms until 2ms { wait 9ms } since 1ms until 3ms { wait 1ms }",
+		  "0C u>a 1; 3R a>u 1; ", "1<0 " },
+		{ "wait 2ms; since 2ms full 9ms { wait 9ms } since 0s full 2ms { wait 1ms }",
+		  "0C u>a 1; 3R a>u 1; ", "1<0 " },
 	};
 
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
