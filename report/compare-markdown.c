@@ -17,21 +17,6 @@
 /* Operations in the table that did not change. */
 #define MAX_SAME 5
 
-/* (transfer full) Safe for a terminal, and then each mark of Markdown as a number of HTML. */
-static char *
-escape(const char *name)
-{
-	static const char marks[] = "\\`*_{}[]()<>#+!|~&@:";
-	g_autofree char *safe = wp_escape_terminal(name, TRUE);
-	GString *text = g_string_new(NULL);
-	for (const char *at = safe; *at; at++)
-		if (strchr(marks, *at))
-			g_string_append_printf(text, "&#%d;", *at);
-		else
-			g_string_append_c(text, *at);
-	return g_string_free(text, FALSE);
-}
-
 static void
 write_list(GPtrArray *sentences, WpOut *out)
 {
@@ -78,7 +63,8 @@ write_operations(const WpComparison *comparison, const WpComparePage *page, WpOu
 			n_left++;
 			continue;
 		}
-		g_autofree char *name = wp_compare_operation_name(comparison, operation, escape);
+		g_autofree char *name =
+			wp_compare_operation_name(comparison, operation, wp_escape_markdown);
 		write_row(name, operation->mean_ns, &operation->latency, operation->contribution_ns,
 			  out);
 		for (guint32 k = 0; k < operation->n_parts; k++) {
@@ -86,7 +72,8 @@ write_operations(const WpComparison *comparison, const WpComparePage *page, WpOu
 			const WpTest *test = wp_compare_part_test(part);
 			if (!test || (page->top && test->verdict != WP_VERDICT_CHANGED))
 				continue;
-			g_autofree char *bare = wp_compare_part_name(comparison, part, escape);
+			g_autofree char *bare =
+				wp_compare_part_name(comparison, part, wp_escape_markdown);
 			g_autofree char *own = g_strdup_printf("&nbsp;&nbsp;%s", bare);
 			write_row(own, part->self_ns, test, part->contribution_ns, out);
 		}
@@ -106,8 +93,9 @@ write_gate(const WpGate *gate, WpOut *out)
 		if (!has_title)
 			wp_out_text(out, "\n**Rules that do not hold**\n\n");
 		has_title = TRUE;
-		g_autofree char *rule = escape(result->rule), *subject = escape(result->subject);
-		g_autofree char *found = escape(result->found);
+		g_autofree char *rule = wp_escape_markdown(result->rule),
+				*subject = wp_escape_markdown(result->subject);
+		g_autofree char *found = wp_escape_markdown(result->found);
 		wp_out_printf(out, "- %s: %s: %s: %s\n", wp_gate_level_names[result->level], rule,
 			      subject, found);
 	}
@@ -117,14 +105,15 @@ void
 wp_compare_markdown(const WpComparison *comparison, const WpComparePage *page, WpOut *out)
 {
 	g_autofree char *summary = wp_compare_summary(comparison);
-	g_autoptr(GPtrArray) findings = wp_compare_findings(comparison, MAX_FINDINGS, escape);
+	g_autoptr(GPtrArray) findings =
+		wp_compare_findings(comparison, MAX_FINDINGS, wp_escape_markdown);
 	g_autoptr(GPtrArray) doubts = wp_compare_doubts(comparison);
 	char requests[2][WP_FORMAT_MAX], rate[2][WP_FORMAT_MAX];
 	wp_out_printf(out, "### wirepath: %s\n\n%s\n\n", wp_compare_verdict(comparison), summary);
 	write_list(findings, out);
 	for (guint side = 0; side < 2; side++) {
 		const WpComparedSide *own = &comparison->sides[side];
-		g_autofree char *label = escape(own->label);
+		g_autofree char *label = wp_escape_markdown(own->label);
 		wp_out_printf(
 			out, "%s%s: %s requests in %u capture%s, %s a second", side ? "; " : "",
 			label, wp_format_count(requests[side], own->requests), own->n_captures,

@@ -158,6 +158,20 @@ char_width(gunichar c)
 	return g_unichar_iswide(c) ? 2 : 1;
 }
 
+char *
+wp_escape_markdown(const char *text)
+{
+	static const char marks[] = "\\`*_{}[]()<>#+!|~&@:";
+	g_autofree char *safe = wp_escape_terminal(text, TRUE);
+	GString *out = g_string_new(NULL);
+	for (const char *at = safe; *at; at++)
+		if (strchr(marks, *at))
+			g_string_append_printf(out, "&#%d;", *at);
+		else
+			g_string_append_c(out, *at);
+	return g_string_free(out, FALSE);
+}
+
 gsize
 wp_escape_width(const char *text)
 {

@@ -7,6 +7,8 @@
  *   JSON       RFC 8259 section 7; what cannot be seen is written \u202e, bytes that are not UTF-8
  *              become U+FFFD
  *   HTML       text and quoted attributes; control bytes and marks as for terminals
+ *   Markdown   as for terminals, and what Markdown or HTML would make something of as a number of HTML, so that a
+ *              name cannot be a link, an image or a mention
  *   CSV        RFC 4180; control bytes as for terminals, so that a row is a line; text that a
  *              spreadsheet would take for a formula gets a ' in front
  */
@@ -24,6 +26,9 @@ void wp_escape_html_to(GString *out, const char *text);
 
 /* (transfer full) */
 char *wp_escape_terminal(const char *text, gboolean utf8);
+
+/* (transfer full) */
+char *wp_escape_markdown(const char *text);
 
 /* Columns that TEXT (already safe for a terminal) takes: wide characters two, combining ones none. */
 gsize wp_escape_width(const char *text);

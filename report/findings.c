@@ -13,18 +13,20 @@
 /* ... and so many of them: one or two may be an accident. */
 #define MIN_SLOW 3
 
-/* So many equal calls in a row would be one, if they were asked for together. */
-#define MIN_ROW 5
-
 /* Operations, patterns or nodes named in a sentence. */
 #define MAX_NAMED 3
 
 const char *const wp_finding_verdicts[WP_FINDING_N_VERDICTS] = { "FOUND", "UNDECIDED", "CLEAN" };
 
+static const char *const topics[WP_FINDING_N_TOPICS] = {
+	"Where the time goes", "Errors",         "Slow tails",
+	"Calls in a row",      "Doubtful paths", "Capture",
+};
+
 static void
-add(GArray *findings, WpFindingVerdict verdict, const char *topic, char *text, guint32 pattern)
+add(GArray *findings, WpFindingVerdict verdict, WpFindingTopic topic, char *text, guint32 pattern)
 {
-	WpFinding finding = { verdict, topic, text, pattern };
+	WpFinding finding = { verdict, topic, topics[topic], text, pattern };
 	g_array_append_val(findings, finding);
 }
 
@@ -65,7 +67,7 @@ check_time(const WpView *view, GArray *findings)
 				       node->node, label_of(node->label, node->protocol),
 				       best->rank, wp_format_share(of_all, best->share),
 				       wp_format_share(part, node->self_share));
-	add(findings, WP_FINDING_FOUND, "Where the time goes", g_string_free(text, FALSE),
+	add(findings, WP_FINDING_FOUND, WP_FINDING_TIME, g_string_free(text, FALSE),
 	    best ? best->rank : 0);
 }
 
@@ -94,7 +96,7 @@ check_errors(const WpView *view, GArray *findings)
 			worst = one;
 	}
 	if (worst)
-		add(findings, WP_FINDING_FOUND, "Errors",
+		add(findings, WP_FINDING_FOUND, WP_FINDING_ERRORS,
 		    g_strdup_printf(
 			    "%s of %s requests failed, were reset or timed out; most of them %s to "
 			    "%s: %s of those.",
@@ -103,7 +105,7 @@ check_errors(const WpView *view, GArray *findings)
 			    wp_format_share(share, (double)worst->errors / (double)worst->count)),
 		    pattern_of(view, (guint32)(worst - view->operations)));
 	else
-		add(findings, requests ? WP_FINDING_CLEAN : WP_FINDING_UNDECIDED, "Errors",
+		add(findings, requests ? WP_FINDING_CLEAN : WP_FINDING_UNDECIDED, WP_FINDING_ERRORS,
 		    g_strdup(requests
 				     ? "No request failed, was reset or timed out, as far as their "
 				       "protocols tell."
@@ -157,20 +159,20 @@ check_tails(const WpView *view, GArray *findings)
 	    n           ? WP_FINDING_FOUND
 	    : is_enough ? WP_FINDING_CLEAN
 			: WP_FINDING_UNDECIDED,
-	    "Slow tails", g_string_free(g_steal_pointer(&text), FALSE),
+	    WP_FINDING_TAILS, g_string_free(g_steal_pointer(&text), FALSE),
 	    n ? view->tails[0].pattern : 0);
 }
 
 /* Equal calls one after another: N+1 queries. */
 static void
-check_rows(const WpView *view, GArray *findings)
+check_rows(const WpView *view, guint min_row, GArray *findings)
 {
 	const WpViewPattern *pattern = NULL;
 	const WpViewNode *worst = NULL;
 	for (guint32 i = 0; i < view->n_patterns; i++)
 		for (guint32 k = 0; k < view->patterns[i].n_nodes; k++) {
 			const WpViewNode *node = &view->patterns[i].nodes[k];
-			if (node->repeat >= MIN_ROW && !view->patterns[i].is_background &&
+			if (node->repeat >= min_row && !view->patterns[i].is_background &&
 			    (!worst || node->latency.sum_ns > worst->latency.sum_ns)) {
 				pattern = &view->patterns[i];
 				worst = node;
@@ -178,15 +180,16 @@ check_rows(const WpView *view, GArray *findings)
 		}
 	if (!worst) {
 		add(findings, view->n_patterns ? WP_FINDING_CLEAN : WP_FINDING_UNDECIDED,
-		    "Calls in a row",
-		    g_strdup(view->n_patterns
-				     ? "No request makes five equal calls one after another."
-				     : "There are no patterns."),
+		    WP_FINDING_ROWS,
+		    view->n_patterns
+			    ? g_strdup_printf("No request makes %u equal calls one after another.",
+					      min_row)
+			    : g_strdup("There are no patterns."),
 		    0);
 		return;
 	}
 	char share[WP_FORMAT_MAX];
-	add(findings, WP_FINDING_FOUND, "Calls in a row",
+	add(findings, WP_FINDING_FOUND, WP_FINDING_ROWS,
 	    g_strdup_printf("Requests of pattern #%u make %u equal calls to %s, one after another: "
 			    "%s. They "
 			    "take %s of the time of these requests.",
@@ -205,9 +208,9 @@ check_capture(const WpView *view, GArray *findings)
 	gboolean has_loss =
 		view->quality.n_counters && view->quality.counters[0].level == WP_VIEW_LOSS;
 	if (words)
-		add(findings, WP_FINDING_FOUND, "Capture", words, 0);
+		add(findings, WP_FINDING_FOUND, WP_FINDING_CAPTURE, words, 0);
 	else
-		add(findings, WP_FINDING_CLEAN, "Capture",
+		add(findings, WP_FINDING_CLEAN, WP_FINDING_CAPTURE,
 		    g_strdup(has_loss ? "Next to nothing is missing from the capture."
 				      : "Nothing is known to be missing from the capture."),
 		    0);
@@ -223,7 +226,7 @@ check_paths(const WpView *view, GArray *findings)
 		[WP_VIEW_TRUST_LOW] = WP_FINDING_FOUND,
 		[WP_VIEW_TRUST_STOPPED] = WP_FINDING_UNDECIDED,
 	};
-	add(findings, verdicts[view->links.trust], "Doubtful paths", wp_words_trust(view), 0);
+	add(findings, verdicts[view->links.trust], WP_FINDING_PATHS, wp_words_trust(view), 0);
 }
 
 static void
@@ -240,14 +243,14 @@ compare_findings(gconstpointer a, gconstpointer b)
 }
 
 GArray *
-wp_findings_new(const WpView *view)
+wp_findings_new(const WpView *view, guint min_row)
 {
 	GArray *findings = g_array_new(FALSE, FALSE, sizeof(WpFinding));
 	g_array_set_clear_func(findings, clear);
 	check_time(view, findings);
 	check_errors(view, findings);
 	check_tails(view, findings);
-	check_rows(view, findings);
+	check_rows(view, min_row, findings);
 	check_paths(view, findings);
 	check_capture(view, findings);
 	g_array_sort(findings, compare_findings);

@@ -18,14 +18,28 @@ typedef enum {
 
 extern const char *const wp_finding_verdicts[WP_FINDING_N_VERDICTS];
 
+typedef enum {
+	WP_FINDING_TIME,
+	WP_FINDING_ERRORS,
+	WP_FINDING_TAILS,
+	WP_FINDING_ROWS,
+	WP_FINDING_PATHS,
+	WP_FINDING_CAPTURE,
+	WP_FINDING_N_TOPICS
+} WpFindingTopic;
+
 typedef struct {
 	WpFindingVerdict verdict;
+	WpFindingTopic number;
 	const char *topic;
 	char *text;      /* a sentence or two, with names as they came from packets */
 	guint32 pattern; /* rank of the pattern that shows it; 0 = none */
 } WpFinding;
 
-/* (transfer full) Of WpFinding, what was found first. */
-GArray *wp_findings_new(const WpView *view);
+/* So many equal calls in a row would be one, if they were asked for together. */
+#define WP_FINDINGS_ROW 5
+
+/* (transfer full) Of WpFinding, what was found first. MIN_ROW: from so many on equal calls in a row are one. */
+GArray *wp_findings_new(const WpView *view, guint min_row);
 
 #endif

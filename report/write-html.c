@@ -257,7 +257,7 @@ static void
 write_findings(const WpHtml *html)
 {
 	static const char *const classes[] = { "found", "undecided", "clean" };
-	g_autoptr(GArray) findings = wp_findings_new(html->view);
+	g_autoptr(GArray) findings = wp_findings_new(html->view, WP_FINDINGS_ROW);
 	wp_out_text(html->out,
 		    "<section id=\"look\">\n<h2>Look here</h2>\n<ul class=\"findings\">\n");
 	for (guint i = 0; i < findings->len; i++) {

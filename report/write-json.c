@@ -218,7 +218,7 @@ write_tails(WpJson *json, const WpView *view)
 static void
 write_findings(WpJson *json, const WpView *view)
 {
-	g_autoptr(GArray) findings = wp_findings_new(view);
+	g_autoptr(GArray) findings = wp_findings_new(view, WP_FINDINGS_ROW);
 	wp_json_open(json, "findings", '[');
 	for (guint i = 0; i < findings->len; i++) {
 		const WpFinding *finding = &g_array_index(findings, WpFinding, i);

@@ -1,0 +1,250 @@
+/* The doctor: a simulated system in good health, and the same made ill in one way each. */
+#include "report/doctor.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#include "report/analysis.h"
+#include "report/error.h"
+#include "report/gather.h"
+#include "tests/support/suite.h"
+#include "traces/simulate.h"
+
+/* A page takes 5 ms at the web and 4 ms at the database: 25 web servers, one after the other asked at random. */
+#define SYSTEM                                                                                     \
+	"[parameters]\nsick=\nbad=\nheavy=0%\nworkers=99\nrate=200/s\nhot=web7\n"                  \
+	"[simulation]\nrequests=6000\nnetwork=50us\n"                                              \
+	"[service front]\n[service web]\nreplicas=25\n[service hot]\nnodes=$hot\n"                 \
+	"[service db]\nworkers=$workers\n"                                                         \
+	"[client users]\narrivals=poisson($rate)\n"                                                \
+	"plan=call front.page\n"                                                                   \
+	"[operation front.page]\nlabel=GET /\n"                                                    \
+	"plan=work 100us; maybe $heavy { call hot.page } else { call web.page }\n"                 \
+	"[operation web.page]\nlabel=GET /\n"                                                      \
+	"plan=work lognormal(5ms, 0.4); call db.select; wait 0; $bad\n"                            \
+	"[operation hot.page]\nlabel=GET /\nplan=work lognormal(5ms, 0.4); call db.select\n"       \
+	"[operation db.select]\nlabel=SELECT\nplan=work lognormal(4ms, 0.4); wait 0; $sick\n"
+
+/* From a scenario to what the doctor says. */
+typedef struct {
+	WpScenario *scenario;
+	WpNodes *nodes;
+	WpTrace *trace;
+	WpOptions *parser;
+	WpAnalysisOptions options;
+	WpAnalysis *analysis;
+	WpGather *gather;
+	WpCourseMaker *maker;
+	WpDigest *digest;
+	WpView *view;
+	WpDoctorRules rules;
+	WpDoctor *doctor;
+} Visit;
+
+static void
+visit_clear(Visit *visit)
+{
+	wp_doctor_free(visit->doctor);
+	wp_view_free(visit->view);
+	wp_digest_free(visit->digest);
+	wp_course_maker_free(visit->maker);
+	wp_gather_free(visit->gather);
+	wp_analysis_free(visit->analysis);
+	wp_options_free(visit->parser);
+	wp_analysis_options_clear(&visit->options);
+	wp_trace_free(visit->trace);
+	wp_nodes_unref(visit->nodes);
+	wp_scenario_free(visit->scenario);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Visit, visit_clear)
+
+/* SETTINGS: of the scenario, with | between them. */
+static void
+visit_init(Visit *visit, const char *settings)
+{
+	const WpSimulateOptions simulate = { .name = "test" };
+	const WpViewOptions shown = { 0 };
+	const WpLoadOptions load = { 0 };
+	g_auto(GStrv) list = g_strsplit(settings, "|", -1);
+	WpSimulateResult result;
+	GError *error = NULL;
+
+	*visit = (Visit){ .nodes = wp_nodes_new() };
+	visit->scenario = wp_scenario_new(SYSTEM, "test", (const char *const *)list, &error);
+	ck_assert_msg(visit->scenario != NULL, "%s", error ? error->message : "");
+	visit->trace = wp_trace_new(visit->nodes);
+	ck_assert(wp_simulate(visit->scenario, &simulate, visit->nodes, wp_trace_sink(visit->trace),
+			      &result, &error));
+	visit->parser = wp_options_new();
+	wp_analysis_declare(visit->parser, &visit->options, TRUE);
+	g_auto(WpLoadOutcome) outcome = { 0 };
+	visit->analysis =
+		wp_analysis_new(visit->trace, &visit->options, TRUE, NULL, &outcome, &error);
+	ck_assert_ptr_nonnull(visit->analysis);
+	visit->gather = wp_gather_new(0);
+	visit->maker = wp_course_maker_new();
+	wp_gather_add(visit->gather, visit->analysis);
+	wp_course_maker_add(visit->maker, visit->analysis);
+	visit->digest =
+		wp_gather_finish(visit->gather, visit->analysis, &visit->options, &load, NULL);
+	visit->view = wp_view_new(visit->analysis, &shown);
+	wp_doctor_rules_init(&visit->rules);
+}
+
+static void
+examine(Visit *visit)
+{
+	const WpDoctorCase of = { wp_course_maker_course(visit->maker), visit->digest, visit->view,
+				  &visit->rules };
+	wp_doctor_free(visit->doctor);
+	visit->doctor = wp_doctor_new(&of);
+}
+
+/* (transfer full) "peers web7; drift db SELECT; " */
+static char *
+found(const WpDoctor *doctor)
+{
+	GString *text = g_string_new(NULL);
+	for (guint i = 0; i < doctor->findings->len; i++) {
+		const WpDoctorFinding *finding = doctor->findings->pdata[i];
+		if (finding->verdict == WP_FINDING_FOUND)
+			g_string_append_printf(text, "%s %s%s%s; ", finding->check->name,
+					       finding->node ? finding->node : "-",
+					       finding->label ? " " : "",
+					       finding->label ? finding->label : "");
+	}
+	return g_string_free(text, FALSE);
+}
+
+START_TEST(what_is_ill_is_found_first)
+{
+	static const struct {
+		const char *settings;
+		const char *first; /* of what is found */
+		guint n;           /* findings at most */
+	} rows[] = {
+		{ "seed=1", "", 0 },
+		{ "heavy=10%", "peers web7; ", 1 },
+		{ "hot=web25|heavy=10%", "peers web25; ", 1 },
+		{ "bad=at web3 { work 5ms }", "peers web3 GET /; ", 1 },
+		{ "bad=at web3 { fail 30% }", "peers web3; ", 2 },
+		{ "sick=since 15s { work 2ms }", "drift db SELECT; ", 1 },
+		{ "sick=since 0s full 30s { work 4ms }", "drift db SELECT; ", 1 },
+		{ "sick=since 15s { fail 5% }", "drift db; ", 1 },
+		{ "sick=since 15s until 17s { work 20ms }", "times db SELECT; ", 2 },
+		{ "workers=1|rate=190/s", "lanes db; ", 2 },
+		/* Fixed: a second worker */
+		{ "workers=2|rate=190/s", "", 0 },
+	};
+	g_auto(Visit) visit = { 0 };
+	visit_init(&visit, rows[_i].settings);
+	examine(&visit);
+	g_autofree char *text = found(visit.doctor);
+	ck_assert_msg(g_str_has_prefix(text, rows[_i].first) &&
+			      visit.doctor->n_of[WP_FINDING_FOUND] <= rows[_i].n,
+		      "%s: %s", rows[_i].settings, text);
+	ck_assert_int_eq(visit.doctor->verdict, rows[_i].n ? WP_FINDING_FOUND : WP_FINDING_CLEAN);
+}
+END_TEST
+
+/* Within a bin: the number of the finding, and the time that was set. */
+START_TEST(an_onset_is_dated_to_the_bin)
+{
+	static const gint64 onsets_ms[] = { 6000, 14900, 22345 };
+	for (guint i = 0; i < G_N_ELEMENTS(onsets_ms); i++) {
+		g_autofree char *setting = g_strdup_printf(
+			"sick=since %" G_GINT64_FORMAT "ms { work 4ms }", onsets_ms[i]);
+		g_auto(Visit) visit = { 0 };
+		visit_init(&visit, setting);
+		examine(&visit);
+		const WpDoctorFinding *finding = visit.doctor->findings->pdata[0];
+		ck_assert_str_eq(finding->check->name, "drift");
+		double onset_ns = 0, bin_ns = 0;
+		for (guint k = 0; k < finding->numbers->len; k++) {
+			const WpDoctorNumber *number =
+				&g_array_index(finding->numbers, WpDoctorNumber, k);
+			if (strcmp(number->name, "onset_ns") == 0)
+				onset_ns = number->value;
+			if (strcmp(number->name, "bin_ns") == 0)
+				bin_ns = number->value;
+		}
+		ck_assert_double_le_tol(fabs(onset_ns - (double)onsets_ms[i] * 1e6), bin_ns, 1);
+		ck_assert_double_lt(bin_ns, 0.01 * 30e9);
+		ck_assert_uint_gt(finding->examples->len, 0);
+	}
+}
+END_TEST
+
+START_TEST(ten_of_one_system_are_clean)
+{
+	for (int seed = 2; seed < 2 + wp_test_number(10, 1); seed++) {
+		g_autofree char *setting = g_strdup_printf("seed=%d", seed);
+		g_auto(Visit) visit = { 0 };
+		visit_init(&visit, setting);
+		examine(&visit);
+		g_autofree char *text = found(visit.doctor);
+		ck_assert_str_eq(text, "");
+		ck_assert_int_eq(visit.doctor->verdict, WP_FINDING_CLEAN);
+	}
+}
+END_TEST
+
+/* Checks with too little to look at say so. */
+START_TEST(few_calls_are_undecided)
+{
+	g_auto(Visit) visit = { 0 };
+	visit_init(&visit, "requests=20");
+	examine(&visit);
+	ck_assert_int_eq(visit.doctor->verdict, WP_FINDING_UNDECIDED);
+}
+END_TEST
+
+/* The same capture, other rules. */
+START_TEST(rules_decide)
+{
+	static const struct {
+		const char *text, *found, *error;
+	} rows[] = {
+		{ "", "peers web7; ", NULL },
+		{ "[peers]\nmin-change=500%\n", "", NULL },
+		{ "[doctor]\nmatters=20%\n", "", NULL },
+		{ "[rows]\nmin-calls=1000\n[peers]\nmin-change=0.5\n", "peers web7; ", NULL },
+		{ "[rows]\nmin-call=3\n", NULL, "there is no key \"min-call\" in [rows]" },
+		{ "[row]\nmin-calls=3\n", NULL, "there is no group [row]" },
+		{ "[row]\n", NULL, "there is no group [row]" },
+		{ "[doctor]\nrisk=2\n", NULL, "[doctor] risk = 2: expected a share" },
+		{ "[times]\nmin-deviations=many\n", NULL, "expected a number from" },
+		{ "[rows]\nmin-calls=2.5\n", NULL, "expected a whole number from" },
+		{ "risk=1%\n", NULL, "start" },
+	};
+	g_auto(Visit) visit = { 0 };
+	visit_init(&visit, "heavy=10%");
+	for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *path = NULL;
+		g_autoptr(GError) error = NULL;
+		int file = g_file_open_tmp("check_doctorXXXXXX", &path, NULL);
+		ck_assert_int_ge(file, 0);
+		g_close(file, NULL);
+		ck_assert(g_file_set_contents(path, rows[i].text, -1, NULL));
+		wp_doctor_rules_init(&visit.rules);
+		gboolean is_read = wp_doctor_rules_read(&visit.rules, path, &error);
+		g_unlink(path);
+		ck_assert_int_eq(is_read, rows[i].error == NULL);
+		if (!is_read) {
+			ck_assert_int_eq(error->code, WP_REPORT_ERROR_DATA);
+			ck_assert_msg(strstr(error->message, rows[i].error) != NULL, "%s",
+				      error->message);
+			continue;
+		}
+		examine(&visit);
+		g_autofree char *text = found(visit.doctor);
+		ck_assert_str_eq(text, rows[i].found);
+	}
+}
+END_TEST
+
+WP_SUITE_OF_ROWS("doctor", { what_is_ill_is_found_first, 11 }, { an_onset_is_dated_to_the_bin, 0 },
+		 { ten_of_one_system_are_clean, 0 }, { few_calls_are_undecided, 0 },
+		 { rules_decide, 0 })
