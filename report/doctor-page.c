@@ -10,6 +10,8 @@
 #include "report/words.h"
 #include "report/write-text.h"
 
+#define RANKS "(%): of all requests or of their time, the share that a finding is about."
+
 /* (transfer full) "2 findings; 5 checks are clean, 1 cannot tell: 1,200 requests, 60.0 s" */
 static char *
 summary(const WpDoctor *doctor)
@@ -112,6 +114,8 @@ write_text(const WpDoctor *doctor, const WpDoctorPage *page, WpOut *out)
 	wp_out_text(out, wp_style_off(&page->style));
 	if (doubt)
 		write_line(page, doubt, 2, out);
+	if (is_bad)
+		write_line(page, RANKS, 2, out);
 	for (guint i = 0; i < doctor->findings->len; i++) {
 		const WpDoctorFinding *finding = doctor->findings->pdata[i];
 		if (finding->verdict == WP_FINDING_FOUND) {
@@ -139,6 +143,8 @@ write_markdown(const WpDoctor *doctor, const WpDoctorPage *page, WpOut *out)
 	wp_out_printf(out, "### wirepath doctor: %s\n\n%s%s%s\n\n",
 		      wp_finding_verdicts[doctor->verdict], line, doubt ? " " : "",
 		      doubt ? doubt : "");
+	if (doctor->verdict == WP_FINDING_FOUND)
+		wp_out_text(out, RANKS "\n\n");
 	for (guint i = 0; i < doctor->findings->len; i++) {
 		const WpDoctorFinding *finding = doctor->findings->pdata[i];
 		g_autofree char *text = wp_escape_markdown(finding->text);

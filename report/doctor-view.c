@@ -11,7 +11,7 @@ find_pattern(const WpView *view, guint32 rank)
 	return NULL;
 }
 
-/* Of the finding on TOPIC: the share of the time of all requests that its pattern has. */
+/* Takes the finding on TOPIC, with the slowest example of its pattern. */
 static void
 take(WpDoctor *doctor, const WpDoctorCheck *check, WpFindingTopic topic)
 {
@@ -24,9 +24,9 @@ take(WpDoctor *doctor, const WpDoctorCheck *check, WpFindingTopic topic)
 		const WpViewPattern *pattern = find_pattern(view, own->pattern);
 		WpDoctorFinding *finding =
 			wp_doctor_add(doctor, check, own->verdict, g_strdup(own->text));
+		finding->weight = own->share;
 		if (own->verdict != WP_FINDING_FOUND || !pattern)
 			continue;
-		finding->weight = pattern->share;
 		wp_doctor_add_number(finding, "pattern", pattern->rank);
 		for (guint32 k = 0; k < pattern->n_examples; k++) {
 			const WpViewExample *example = &pattern->examples[k];

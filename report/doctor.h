@@ -8,7 +8,7 @@
  * do not differ, the share in which anything is found. Each check has an equal part of it, and corrects it for
  * the comparisons that it makes (Bonferroni: so many that Holm's would be no less strict).
  *
- * Ranks: the share of all time, or of the calls, that the finding is about.
+ * Ranks: the share of all requests, or of their time, that the finding is about.
  */
 #ifndef WP_REPORT_DOCTOR_H
 #define WP_REPORT_DOCTOR_H

@@ -24,9 +24,10 @@ static const char *const topics[WP_FINDING_N_TOPICS] = {
 };
 
 static void
-add(GArray *findings, WpFindingVerdict verdict, WpFindingTopic topic, char *text, guint32 pattern)
+add(GArray *findings, WpFindingVerdict verdict, WpFindingTopic topic, char *text, guint32 pattern,
+    double share)
 {
-	WpFinding finding = { verdict, topic, topics[topic], text, pattern };
+	WpFinding finding = { verdict, topic, topics[topic], text, pattern, share };
 	g_array_append_val(findings, finding);
 }
 
@@ -68,7 +69,7 @@ check_time(const WpView *view, GArray *findings)
 				       best->rank, wp_format_share(of_all, best->share),
 				       wp_format_share(part, node->self_share));
 	add(findings, WP_FINDING_FOUND, WP_FINDING_TIME, g_string_free(text, FALSE),
-	    best ? best->rank : 0);
+	    best ? best->rank : 0, best ? best->share : 0);
 }
 
 static guint32
@@ -103,14 +104,15 @@ check_errors(const WpView *view, GArray *findings)
 			    wp_format_count(count, errors), wp_format_count(all, requests),
 			    label_of(worst->label, worst->protocol), worst->node,
 			    wp_format_share(share, (double)worst->errors / (double)worst->count)),
-		    pattern_of(view, (guint32)(worst - view->operations)));
+		    pattern_of(view, (guint32)(worst - view->operations)),
+		    (double)errors / (double)requests);
 	else
 		add(findings, requests ? WP_FINDING_CLEAN : WP_FINDING_UNDECIDED, WP_FINDING_ERRORS,
 		    g_strdup(requests
 				     ? "No request failed, was reset or timed out, as far as their "
 				       "protocols tell."
 				     : "There are no requests."),
-		    0);
+		    0, 0);
 }
 
 /* "; the same calls from other nodes: 1 of 2,000" */
@@ -131,6 +133,7 @@ check_tails(const WpView *view, GArray *findings)
 {
 	guint32 n = 0;
 	gboolean is_enough = FALSE;
+	double excess_ns = 0;
 	g_autoptr(GString) text = g_string_new(NULL);
 	for (guint32 i = 0; i < view->n_totals; i++)
 		is_enough |= view->totals[i].count >= MIN_REQUESTS;
@@ -140,6 +143,7 @@ check_tails(const WpView *view, GArray *findings)
 			median[WP_FORMAT_MAX];
 		if (tail->excess_ns < MIN_TAIL * view->total_ns || tail->n_slow < MIN_SLOW)
 			break;
+		excess_ns += tail->excess_ns;
 		g_string_append_printf(text,
 				       "%s%s of %s calls %s \342\206\222 %s (%s) take %s of self "
 				       "time, where the median is %s",
@@ -160,7 +164,7 @@ check_tails(const WpView *view, GArray *findings)
 	    : is_enough ? WP_FINDING_CLEAN
 			: WP_FINDING_UNDECIDED,
 	    WP_FINDING_TAILS, g_string_free(g_steal_pointer(&text), FALSE),
-	    n ? view->tails[0].pattern : 0);
+	    n ? view->tails[0].pattern : 0, n ? MIN(excess_ns / view->total_ns, 1) : 0);
 }
 
 /* Equal calls one after another: N+1 queries. */
@@ -185,20 +189,18 @@ check_rows(const WpView *view, guint min_row, GArray *findings)
 			    ? g_strdup_printf("No request makes %u equal calls one after another.",
 					      min_row)
 			    : g_strdup("There are no patterns."),
-		    0);
+		    0, 0);
 		return;
 	}
 	char share[WP_FORMAT_MAX];
+	double part = pattern->total_ns > 0 ? worst->latency.sum_ns / pattern->total_ns : 0;
 	add(findings, WP_FINDING_FOUND, WP_FINDING_ROWS,
 	    g_strdup_printf("Requests of pattern #%u make %u equal calls to %s, one after another: "
 			    "%s. They "
 			    "take %s of the time of these requests.",
 			    pattern->rank, worst->repeat, worst->node,
-			    label_of(worst->label, worst->protocol),
-			    wp_format_share(share, pattern->total_ns > 0 ? worst->latency.sum_ns /
-										   pattern->total_ns
-									 : 0)),
-	    pattern->rank);
+			    label_of(worst->label, worst->protocol), wp_format_share(share, part)),
+	    pattern->rank, MIN(part * pattern->share, 1));
 }
 
 static void
@@ -208,12 +210,12 @@ check_capture(const WpView *view, GArray *findings)
 	gboolean has_loss =
 		view->quality.n_counters && view->quality.counters[0].level == WP_VIEW_LOSS;
 	if (words)
-		add(findings, WP_FINDING_FOUND, WP_FINDING_CAPTURE, words, 0);
+		add(findings, WP_FINDING_FOUND, WP_FINDING_CAPTURE, words, 0, 0);
 	else
 		add(findings, WP_FINDING_CLEAN, WP_FINDING_CAPTURE,
 		    g_strdup(has_loss ? "Next to nothing is missing from the capture."
 				      : "Nothing is known to be missing from the capture."),
-		    0);
+		    0, 0);
 }
 
 static void
@@ -226,7 +228,7 @@ check_paths(const WpView *view, GArray *findings)
 		[WP_VIEW_TRUST_LOW] = WP_FINDING_FOUND,
 		[WP_VIEW_TRUST_STOPPED] = WP_FINDING_UNDECIDED,
 	};
-	add(findings, verdicts[view->links.trust], WP_FINDING_PATHS, wp_words_trust(view), 0);
+	add(findings, verdicts[view->links.trust], WP_FINDING_PATHS, wp_words_trust(view), 0, 0);
 }
 
 static void

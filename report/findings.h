@@ -34,6 +34,7 @@ typedef struct {
 	const char *topic;
 	char *text;      /* a sentence or two, with names as they came from packets */
 	guint32 pattern; /* rank of the pattern that shows it; 0 = none */
+	double share; /* of all requests, or of their time, that it is about; 0 where it is about none */
 } WpFinding;
 
 /* So many equal calls in a row would be one, if they were asked for together. */
