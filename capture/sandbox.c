@@ -40,9 +40,24 @@ known_rights(int version)
 	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_DIR |                             \
 	 LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | RIGHT_TRUNCATE)
 
+static gboolean
+allow_inside(int rules, guint64 rights, const WpSandboxOptions *options)
+{
+	for (gsize i = 0; i < options->n_directories; i++) {
+		struct landlock_path_beneath_attr inside = {
+			.allowed_access = RIGHTS_INSIDE & rights,
+			.parent_fd = options->directories[i].fd,
+		};
+		if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &inside, 0) !=
+		    0)
+			return FALSE;
+	}
+	return TRUE;
+}
+
 /* FALSE where the kernel has no Landlock, or an administrator switched it off. */
 static gboolean
-enter_landlock(int directory)
+enter_landlock(const WpSandboxOptions *options)
 {
 	int version =
 		(int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -53,31 +68,27 @@ enter_landlock(int directory)
 	int rules = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
 	if (rules < 0)
 		return FALSE;
-	struct landlock_path_beneath_attr inside = {
-		.allowed_access = RIGHTS_INSIDE & rights,
-		.parent_fd = directory,
-	};
-	gboolean ok = directory < 0 || syscall(SYS_landlock_add_rule, rules,
-					       LANDLOCK_RULE_PATH_BENEATH, &inside, 0) == 0;
-	ok = ok && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+	gboolean ok = allow_inside(rules, rights, options) &&
+		      syscall(SYS_landlock_restrict_self, rules, 0) == 0;
 	(void)close(rules);
 	return ok;
 }
 
-/* Into the directory, or one that holds nothing but what this process has open anyway. */
+/* Into the first directory, or one that holds nothing but what this process has open anyway. */
 static gboolean
-enter_chroot(int directory)
+enter_chroot(const WpSandboxOptions *options)
 {
-	gboolean ok = directory >= 0 ? fchdir(directory) == 0 : chdir("/proc/self/fdinfo") == 0;
+	gboolean ok = options->n_directories ? fchdir(options->directories[0].fd) == 0
+					     : chdir("/proc/self/fdinfo") == 0;
 	return ok && chroot(".") == 0 && chdir("/") == 0;
 }
 
 static WpConfinement
-confine(int directory)
+confine(const WpSandboxOptions *options)
 {
-	if (enter_landlock(directory))
+	if (enter_landlock(options))
 		return WP_CONFINED_LANDLOCK;
-	return geteuid() == 0 && enter_chroot(directory) ? WP_CONFINED_CHROOT : WP_CONFINED_NOT;
+	return geteuid() == 0 && enter_chroot(options) ? WP_CONFINED_CHROOT : WP_CONFINED_NOT;
 }
 
 /* --- users and capabilities --- */
@@ -309,11 +320,13 @@ wp_sandbox_enter(const WpSandboxOptions *options, WpSandboxState *out_state, GEr
 
 	if (!choose_user(options, &state.user, &uid, &gid, error))
 		return FALSE;
-	if (state.user && options->is_own_directory && fchown(options->directory, uid, gid) < 0)
-		return fail_to_drop("the new directory", error);
+	for (gsize i = 0; state.user && i < options->n_directories; i++)
+		if (options->directories[i].is_own &&
+		    fchown(options->directories[i].fd, uid, gid) < 0)
+			return fail_to_drop("the new directory", error);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return fail_to_drop("new privileges", error);
-	state.confinement = confine(options->directory);
+	state.confinement = confine(options);
 	if ((state.user && !drop_root(uid, gid, error)) || !drop_capabilities(error) ||
 	    !check_privileges(&state, error))
 		return FALSE;

@@ -17,10 +17,16 @@ typedef enum {
 	WP_CONFINED_CHROOT
 } WpConfinement;
 
+/* One in which files may be made, written, removed. */
+typedef struct {
+	int fd;
+	gboolean is_own; /* it was made by us: it becomes the user's */
+} WpSandboxDirectory;
+
 typedef struct {
 	const char *user; /* to become, where started as root; NULL: see wp_sandbox_user() */
-	int directory;    /* the one in which files may be made, written, removed; -1 = none */
-	gboolean is_own_directory; /* it was made by us: it becomes the user's */
+	const WpSandboxDirectory *directories;
+	gsize n_directories; /* with chroot the others than the first are reached by their descriptor only */
 } WpSandboxOptions;
 
 /* What came of it, as the system says when asked afterwards. */

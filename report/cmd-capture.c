@@ -367,11 +367,12 @@ open_outputs(Session *session, GError **error)
 static gboolean
 give_up_privileges(Session *session, GError **error)
 {
-	gboolean is_new = FALSE;
-	int directory = session->recorder ? wp_recorder_directory(session->recorder, &is_new) : -1;
+	WpSandboxDirectory directory = { .fd = -1 };
 
-	return wp_live_input_give_up(&session->options->input, session->invocation, directory,
-				     is_new, error);
+	if (session->recorder)
+		directory.fd = wp_recorder_directory(session->recorder, &directory.is_own);
+	return wp_live_input_give_up(&session->options->input, session->invocation, &directory,
+				     directory.fd >= 0, error);
 }
 
 /* Packets that nobody decodes. */

@@ -8,14 +8,12 @@
 #include "report/analysis.h"
 #include "report/command.h"
 #include "report/error.h"
-#include "report/escape.h"
-#include "report/format.h"
 #include "report/interrupt.h"
-#include "report/json.h"
 #include "report/live-input.h"
 #include "report/notify.h"
 #include "report/signals.h"
-#include "report/table.h"
+#include "report/watch-files.h"
+#include "report/watch-page.h"
 #include "report/watch.h"
 
 #define NS_PER_S       1000000000
@@ -29,6 +27,7 @@ typedef struct {
 	WpLoadOptions load;
 	WpAnalysisOptions analysis;
 	WpLiveInput input;
+	WpWatchFilesOptions files;
 	gint64 window_ns;
 	gint64 top;
 	gboolean is_once;
@@ -68,6 +67,7 @@ declare(WpOptions *parser, gpointer data)
 	options->window_ns = DEFAULT_WINDOW;
 	options->top = DEFAULT_TOP;
 	wp_options_add(parser, "Windows", table, options);
+	wp_watch_files_declare(parser, &options->files);
 	wp_live_input_declare(parser, &options->input);
 	wp_load_declare(parser, &options->load);
 	wp_analysis_declare(parser, &options->analysis, FALSE);
@@ -86,7 +86,8 @@ typedef struct {
 	WpInvocation *invocation;
 	const WatchOptions *options;
 	WpOut *out;
-	WpStyle style;
+	WpWatchPage page;
+	WpWatchFiles *files;
 	gboolean is_screen; /* each page in place of the one before */
 	guint64 n_shown;
 	WpLive *live; /* or NULL */
@@ -96,185 +97,21 @@ typedef struct {
 	GError *failure; /* of a tick */
 } Session;
 
-static void
-put_escaped(WpTable *page, const char *text, gboolean utf8)
-{
-	g_autofree char *safe = wp_escape_terminal(text, utf8);
-	wp_table_cell(page, safe);
-}
-
-static void
-put_request(WpTable *page, const WpViewOperation *operation, gboolean utf8)
-{
-	g_autofree char *text = g_strdup_printf("%s  %s %s %s", operation->label, operation->client,
-						utf8 ? "→" : ">", operation->node);
-	put_escaped(page, text, utf8);
-}
-
-/* "2.4x", or nothing where that is not known. */
-static void
-put_change(WpTable *page, const WpWatchRow *row)
-{
-	char number[WP_FORMAT_MAX];
-	g_autofree char *text =
-		row->change > 0 ? g_strconcat(wp_format_number(number, row->change), "x", NULL)
-				: g_strdup("");
-	wp_table_cell(page, text);
-}
-
-/* The time of day at which it became slow. */
-static void
-put_since(WpTable *page, const WpWatchRow *row)
-{
-	char date[WP_FORMAT_MAX] = "";
-	if (row->since_ns != WP_NO_TIME)
-		wp_format_date(date, row->since_ns);
-	g_auto(GStrv) words = g_strsplit(date, " ", 3);
-	g_autofree char *day = g_strndup(words[0] && words[1] ? words[1] : "", 8);
-	wp_table_cell(page, day);
-}
-
-static void
-put_blame(WpTable *page, const WpViewOperation *operation, gboolean utf8)
-{
-	char share[WP_FORMAT_MAX];
-	if (operation->n_shares == 0) {
-		wp_table_cell(page, "");
-		return;
-	}
-	const WpViewShare *first = &operation->shares[0];
-	g_autofree char *text =
-		g_strdup_printf("%s %s", first->node, wp_format_share(share, first->share));
-	put_escaped(page, text, utf8);
-}
-
-static void
-put_row(WpTable *page, const WpWatchRow *row, gboolean utf8)
-{
-	char text[WP_FORMAT_MAX];
-	const WpViewOperation *operation = row->operation;
-
-	wp_table_row(page, row->since_ns != WP_NO_TIME ? WP_TABLE_HOT : WP_TABLE_PLAIN);
-	wp_table_cell(page, wp_format_number(text, row->rate));
-	wp_table_cell(page, wp_format_count(text, operation->errors));
-	wp_table_cell(page, wp_format_time(text, operation->latency.p50_ns));
-	wp_table_cell(page, wp_format_time(text, operation->latency.p95_ns));
-	put_change(page, row);
-	put_since(page, row);
-	put_blame(page, operation, utf8);
-	put_request(page, operation, utf8);
-}
-
-/* Of a live interface: what was lost on the way. */
-static void
-put_loss(Session *session)
-{
-	char kernel[WP_FORMAT_MAX], interface[WP_FORMAT_MAX];
-	if (!session->live)
-		return;
-	WpLiveCounts total = wp_live_total(session->live);
-	if (total.kernel_drops || total.interface_drops)
-		wp_out_printf(session->out,
-			      "Packets dropped so far: %s by the kernel, %s by the interface\n",
-			      wp_format_count(kernel, total.kernel_drops),
-			      wp_format_count(interface, total.interface_drops));
-}
-
-static void
-put_page(Session *session, const WpWatchWindow *window)
-{
-	static const char *const headings[] = { "per s", "errors",           "p50", "p95", "change",
-						"since", "most self time in" };
-	char date[WP_FORMAT_MAX], length[WP_FORMAT_MAX], count[WP_FORMAT_MAX],
-		errors[WP_FORMAT_MAX];
-	gint64 length_ns = window->end_ns - window->begin_ns;
-	guint32 n = (guint32)MIN(window->n_rows, session->options->top);
-	g_autoptr(WpTable) page = wp_table_new();
-
-	wp_out_text(session->out, session->is_screen ? "\033[H\033[J"
-				  : session->n_shown ? "\n"
-						     : "");
-	wp_out_printf(
-		session->out, "%s, %s: %s requests, %s with errors\n",
-		wp_format_date(date, window->begin_ns), wp_format_time(length, (double)length_ns),
-		wp_format_count(count, window->requests), wp_format_count(errors, window->errors));
-	for (gsize i = 0; i < G_N_ELEMENTS(headings); i++)
-		wp_table_column(page, headings[i], i < 6, 0);
-	wp_table_column(page, "request", FALSE, 0);
-	for (guint32 i = 0; i < n; i++)
-		put_row(page, &window->rows[i], session->style.utf8);
-	if (n > 0)
-		wp_table_write(page, &session->style, 2, session->out);
-	if (n < window->n_rows)
-		wp_out_printf(session->out, "  ... and %u more (--top N)\n", window->n_rows - n);
-	put_loss(session);
-}
-
-static void
-put_json_row(WpJson *json, const WpWatchRow *row)
-{
-	const WpViewOperation *operation = row->operation;
-
-	wp_json_open(json, NULL, '{');
-	wp_json_text(json, "client", operation->client);
-	wp_json_text(json, "node", operation->node);
-	wp_json_text(json, "operation", operation->label);
-	wp_json_uint(json, "count", operation->count);
-	wp_json_uint(json, "errors", operation->errors);
-	wp_json_number(json, "rate", row->rate, 3);
-	wp_json_number(json, "mean_ns", operation->latency.mean_ns, 0);
-	wp_json_number(json, "p50_ns", operation->latency.p50_ns, 0);
-	wp_json_number(json, "p95_ns", operation->latency.p95_ns, 0);
-	if (row->change > 0)
-		wp_json_number(json, "change", row->change, 3);
-	if (row->since_ns != WP_NO_TIME)
-		wp_json_epoch(json, "since", row->since_ns);
-	wp_json_open(json, "self", '[');
-	for (guint32 i = 0; i < operation->n_shares; i++) {
-		const WpViewShare *share = &operation->shares[i];
-		wp_json_open(json, NULL, '{');
-		wp_json_text(json, "node", share->node);
-		wp_json_number(json, "self_ns", share->self_ns, 0);
-		wp_json_number(json, "share", share->share, 6);
-		wp_json_close(json, '}');
-	}
-	wp_json_close(json, ']');
-	wp_json_close(json, '}');
-}
-
-static void
-put_json(Session *session, const WpWatchWindow *window)
-{
-	WpJson json = { .out = session->out };
-
-	wp_json_open(&json, NULL, '{');
-	wp_json_epoch(&json, "begin", window->begin_ns);
-	wp_json_epoch(&json, "end", window->end_ns);
-	wp_json_uint(&json, "requests", window->requests);
-	wp_json_uint(&json, "errors", window->errors);
-	if (session->live) {
-		WpLiveCounts total = wp_live_total(session->live);
-		wp_json_uint(&json, "kernel_drops", total.kernel_drops);
-		wp_json_uint(&json, "interface_drops", total.interface_drops);
-	}
-	wp_json_open(&json, "operations", '[');
-	for (guint32 i = 0; i < window->n_rows; i++)
-		put_json_row(&json, &window->rows[i]);
-	wp_json_close(&json, ']');
-	wp_json_close(&json, '}');
-	wp_out_char(session->out, '\n');
-}
-
 static gboolean
 on_window(const WpWatchWindow *window, gpointer data, GError **error)
 {
 	Session *session = data;
 
 	wp_progress_clear(session->invocation->progress);
-	if (session->options->is_json)
-		put_json(session, window);
-	else
-		put_page(session, window);
+	wp_watch_files_window(session->files, window);
+	if (session->options->is_json) {
+		wp_watch_page_json(&session->page, window, session->out);
+	} else {
+		wp_out_text(session->out, session->is_screen ? "\033[H\033[J"
+					  : session->n_shown ? "\n"
+							     : "");
+		wp_watch_page_text(&session->page, window, session->out);
+	}
 	wp_out_flush(session->out);
 	session->n_shown++;
 	return !session->options->is_once && !wp_out_failed(session->out);
@@ -292,6 +129,7 @@ on_tick(WpLiveTime now, gpointer data)
 			wp_live_stop(session->live, TRUE);
 	wp_notify_alive(session->notify, now.monotonic_ns);
 	wp_live_input_timed(&session->options->input, session->live, session->began, now);
+	wp_watch_files_tick(session->files, now.monotonic_ns);
 	/* Records come when their packets are this old. */
 	if (!session->failure &&
 	    !wp_windows_advance(session->windows, now.wall_ns - 3 * (gint64)NS_PER_S,
@@ -348,7 +186,11 @@ open_live(Session *session, GError **error)
 		return FALSE;
 	wp_live_set_hooks(session->live, &hooks);
 	wp_live_watch(session->live, wp_signals_fd());
-	if (!wp_live_input_give_up(&session->options->input, session->invocation, -1, FALSE, error))
+	session->page.live = session->live;
+	gsize n;
+	const WpSandboxDirectory *directories = wp_watch_files_directories(session->files, &n);
+	if (!wp_live_input_give_up(&session->options->input, session->invocation, directories, n,
+				   error))
 		return FALSE;
 	session->began = wp_live_now();
 	wp_notify_send(session->notify, "READY=1");
@@ -380,6 +222,7 @@ check_options(const WpInvocation *invocation, const WatchOptions *options, GErro
 static void
 session_clear(Session *session)
 {
+	wp_watch_files_free(session->files);
 	wp_live_free(session->live);
 	wp_notify_free(session->notify);
 	wp_out_free(session->out);
@@ -398,11 +241,15 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 
 	if (!check_options(invocation, options, error))
 		return -1;
-	session.style = wp_style_for(TRUE, invocation->color);
+	session.page.style = wp_style_for(TRUE, invocation->color);
 	session.is_screen = !options->is_json && !options->is_once && isatty(STDOUT_FILENO) &&
 			    options->input.interfaces.n > 0;
+	session.page.top = (guint32)options->top;
 	session.out = wp_out_open("-", error);
-	if (!session.out)
+	session.files = session.out ? wp_watch_files_new(invocation, &options->files,
+							 &options->analysis, error)
+				    : NULL;
+	if (!session.files)
 		return -1;
 	session.notify = wp_notify_new();
 	if (options->input.interfaces.n > 0) {
@@ -411,12 +258,16 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 		options->analysis.feed = feed_live;
 		options->analysis.feed_data = &session;
 	}
+	if (!wp_watch_files_start(session.files, session.live, error))
+		return -1;
 	options->analysis.period_ns = options->window_ns;
 	g_autoptr(WpWatch) watch = wp_watch_new(options->window_ns, on_window, &session);
 	g_autoptr(WpAnalysis) analysis =
 		wp_analysis_run(invocation, &options->load, &options->analysis, FALSE,
 				wp_watch_part, watch, &outcome, &reason);
-	if (!wp_out_close(session.out, error)) {
+	const WpCounters *counters = analysis ? wp_trace_counters(analysis->trace) : NULL;
+	if (!wp_out_close(session.out, error) ||
+	    !wp_watch_files_finish(session.files, counters, error)) {
 		g_clear_error(&reason);
 		return -1;
 	}
@@ -428,8 +279,7 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 		g_propagate_error(error, reason);
 		return -1;
 	}
-	return wp_load_status(invocation, &options->load, &outcome,
-			      wp_trace_counters(analysis->trace), error);
+	return wp_load_status(invocation, &options->load, &outcome, counters, error);
 }
 
 const WpCommand wp_command_watch = {

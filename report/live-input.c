@@ -1,8 +1,6 @@
 /* Live input: options, opening, giving up. */
 #include "report/live-input.h"
 
-#include "capture/sandbox.h"
-
 #define MAX_RING 2e9
 #define MIN_RING 1e5
 
@@ -106,10 +104,10 @@ wp_live_input_open(const WpLiveInput *input, const WpInvocation *invocation, GEr
 }
 
 gboolean
-wp_live_input_give_up(const WpLiveInput *input, const WpInvocation *invocation, int directory,
-		      gboolean is_own, GError **error)
+wp_live_input_give_up(const WpLiveInput *input, const WpInvocation *invocation,
+		      const WpSandboxDirectory *directories, gsize n, GError **error)
 {
-	const WpSandboxOptions options = { input->user, directory, is_own };
+	const WpSandboxOptions options = { input->user, directories, n };
 	g_auto(WpSandboxState) state = { 0 };
 
 	if (!wp_sandbox_enter(&options, &state, error))

@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "capture/live.h"
+#include "capture/sandbox.h"
 #include "report/command.h"
 
 typedef struct {
@@ -29,11 +30,11 @@ WpLive *wp_live_input_open(const WpLiveInput *input, const WpInvocation *invocat
 			   GError **error);
 
 /*
- * Gives up what is not needed any more (capture/sandbox.h), and says what that leaves. DIRECTORY: the one in which
- * files may be made, or -1; it IS_OWN where it was made by this program.
+ * Gives up what is not needed any more (capture/sandbox.h), and says what that leaves. DIRECTORIES: N, in which
+ * files may be made.
  */
 gboolean wp_live_input_give_up(const WpLiveInput *input, const WpInvocation *invocation,
-			       int directory, gboolean is_own, GError **error);
+			       const WpSandboxDirectory *directories, gsize n, GError **error);
 
 /* Ends LIVE after this FRAME, or at this time, where the options say so. */
 void wp_live_input_counted(const WpLiveInput *input, WpLive *live, const WpFrame *frame);

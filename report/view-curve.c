@@ -51,3 +51,32 @@ wp_view_curve(const WpView *view, const WpViewPattern *pattern, guint32 node, Wp
 				     add_bin, &curve);
 	return curve;
 }
+
+typedef struct {
+	const gint64 *bounds_ns;
+	guint n;
+	guint64 *counts;
+} Buckets;
+
+/* A bin that a bound cuts is where its middle is. */
+static void
+add_to_bucket(gint64 low_ns, gint64 high_ns, guint64 count, gpointer data)
+{
+	const Buckets *buckets = data;
+	gint64 middle_ns = low_ns + (high_ns - 1 - low_ns) / 2;
+	guint i = 0;
+
+	while (i < buckets->n && middle_ns > buckets->bounds_ns[i])
+		i++;
+	buckets->counts[i] += count;
+}
+
+void
+wp_view_add_latencies(const WpView *view, const WpViewOperation *operation, const gint64 *bounds_ns,
+		      guint n, guint64 *counts)
+{
+	const WpPatternSet *set = view->analysis->patterns;
+	Buckets buckets = { bounds_ns, n, counts };
+
+	wp_delay_foreach_bin(set->operations[operation->number].latency, add_to_bucket, &buckets);
+}

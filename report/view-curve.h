@@ -1,4 +1,4 @@
-/* WpViewCurve: the histogram of one node of a pattern, for pages that draw it. Made when it is asked for. */
+/* WpViewCurve: the histogram of one node of a pattern, or of an operation, for pages that draw or tell it. Made when it is asked for. */
 #ifndef WP_REPORT_VIEW_CURVE_H
 #define WP_REPORT_VIEW_CURVE_H
 
@@ -24,5 +24,12 @@ typedef enum {
 /* Of NODE of PATTERN, both of VIEW. */
 WpViewCurve wp_view_curve(const WpView *view, const WpViewPattern *pattern, guint32 node,
 			  WpViewCurveKind kind);
+
+/*
+ * Adds the latencies of OPERATION of VIEW to COUNTS: how many lie up to BOUNDS_NS[i], N of these, and above the one before;
+ * behind the last those above all. Within 1 % of a bound it may be either side.
+ */
+void wp_view_add_latencies(const WpView *view, const WpViewOperation *operation,
+			   const gint64 *bounds_ns, guint n, guint64 *counts);
 
 #endif

@@ -391,6 +391,7 @@ fill_operations(const Maker *maker)
 				places[i] = view->n_operations;
 				WpViewOperation *to = &view->operations[view->n_operations++];
 				fill_operation(maker, &set->operations[i], to);
+				to->number = i;
 				fill_uncertain(maker, folded.first[i], folded.next, to);
 			}
 	g_free(folded.first);

@@ -143,6 +143,7 @@ typedef struct {
 	WpViewPlace *places; /* the merged tree */
 	guint32 n_shares;
 	WpViewShare *shares; /* most self time first */
+	guint32 number;      /* in the set */
 } WpViewOperation;
 
 /* Calls from one node to another of which a few take far more self time than usual: see view-tails.h. */

@@ -2,6 +2,7 @@
 #include "capture/sandbox.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 
 typedef struct {
 	int directory;
+	int second;
 	const char *outside; /* a file that is there */
 	const WpSandboxState *state;
 } Place;
@@ -33,11 +35,23 @@ can_write_outside(const Place *place)
 }
 
 static gboolean
+can_write(int directory)
+{
+	int fd = openat(directory, "a", O_WRONLY | O_CREAT | O_EXCL, 0600);
+	return fd >= 0 && write(fd, "x", 1) == 1 && ftruncate(fd, 0) == 0 &&
+	       renameat(directory, "a", directory, "b") == 0 && unlinkat(directory, "b", 0) == 0;
+}
+
+static gboolean
 can_write_inside(const Place *place)
 {
-	int fd = openat(place->directory, "a", O_WRONLY | O_CREAT | O_EXCL, 0600);
-	return fd >= 0 && write(fd, "x", 1) == 1 && ftruncate(fd, 0) == 0 &&
-	       unlinkat(place->directory, "a", 0) == 0;
+	return can_write(place->directory);
+}
+
+static gboolean
+can_write_in_second(const Place *place)
+{
+	return can_write(place->second);
 }
 
 static gboolean
@@ -90,6 +104,7 @@ static const struct {
 } rows[] = {
 	{ "has no privileges", has_no_privileges, TRUE, FALSE },
 	{ "writes inside", can_write_inside, TRUE, FALSE },
+	{ "writes in the second", can_write_in_second, TRUE, FALSE },
 	{ "makes threads", can_make_threads, TRUE, FALSE },
 	{ "reads outside", can_read_outside, FALSE, TRUE },
 	{ "writes outside", can_write_outside, FALSE, TRUE },
@@ -106,14 +121,16 @@ enum {
 };
 
 static int
-try_row(gsize row, const char *path, const char *outside)
+try_row(gsize row, const char *path, const char *second, const char *outside)
 {
 	WpSandboxState state;
-	const WpSandboxOptions options = {
-		.directory = open(path, O_RDONLY | O_DIRECTORY),
-		.is_own_directory = geteuid() == 0,
+	const WpSandboxDirectory directories[] = {
+		{ open(path, O_RDONLY | O_DIRECTORY), geteuid() == 0 },
+		{ open(second, O_RDONLY | O_DIRECTORY), geteuid() == 0 },
 	};
-	const Place place = { options.directory, outside, &state };
+	const WpSandboxOptions options = { .directories = directories,
+					   .n_directories = G_N_ELEMENTS(directories) };
+	const Place place = { directories[0].fd, directories[1].fd, outside, &state };
 
 	if (!wp_sandbox_enter(&options, &state, NULL))
 		return NOT_ENTERED;
@@ -125,14 +142,16 @@ try_row(gsize row, const char *path, const char *outside)
 
 START_TEST(confined)
 {
-	g_autotemp *path = wp_temp_file_name(""), *outside = wp_temp_file_new(".txt", "x", 1);
+	g_autotemp *path = wp_temp_file_name(""), *second = wp_temp_file_name("");
+	g_autotemp *outside = wp_temp_file_new(".txt", "x", 1);
 
 	ck_assert_int_eq(mkdir(path, 0700), 0);
+	ck_assert_int_eq(mkdir(second, 0700), 0);
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		int status;
 		pid_t child = fork();
 		if (child == 0)
-			_exit(try_row(i, path, outside));
+			_exit(try_row(i, path, second, outside));
 		ck_assert(waitpid(child, &status, 0) == child);
 		ck_assert(WIFEXITED(status) && WEXITSTATUS(status) != NOT_ENTERED);
 		ck_assert_msg(WEXITSTATUS(status) == NOT_CONFINED ||
@@ -140,6 +159,7 @@ START_TEST(confined)
 			      "%s", rows[i].name);
 	}
 	ck_assert_int_eq(rmdir(path), 0);
+	ck_assert_int_eq(rmdir(second), 0);
 }
 END_TEST
 
@@ -159,7 +179,7 @@ START_TEST(other_users)
 	for (gsize i = 0; i < G_N_ELEMENTS(users); i++) {
 		g_autoptr(GError) error = NULL;
 		g_auto(WpSandboxState) state = { 0 };
-		const WpSandboxOptions options = { .user = users[i].user, .directory = -1 };
+		const WpSandboxOptions options = { .user = users[i].user };
 		int code = geteuid() == 0 ? users[i].code : WP_CAPTURE_ERROR_PERMISSION;
 		ck_assert(!wp_sandbox_enter(&options, &state, &error));
 		ck_assert(g_error_matches(error, WP_CAPTURE_ERROR, code));
