@@ -92,6 +92,7 @@ typedef struct {
 	guint64 n_shown;
 	WpLive *live; /* or NULL */
 	WpNotify *notify;
+	WpWatch *watch;
 	WpWindows *windows; /* while records come */
 	WpLiveTime began;
 	GError *failure; /* of a tick */
@@ -115,6 +116,15 @@ on_window(const WpWatchWindow *window, gpointer data, GError **error)
 	wp_out_flush(session->out);
 	session->n_shown++;
 	return !session->options->is_once && !wp_out_failed(session->out);
+}
+
+static gboolean
+on_part(const WpAnalysis *part, gpointer data, GError **error)
+{
+	Session *session = data;
+
+	wp_watch_files_part(session->files, part);
+	return wp_watch_part(part, session->watch, error);
 }
 
 /* --- live --- */
@@ -231,6 +241,33 @@ session_clear(Session *session)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Session, session_clear)
 
+/* All that is opened, and given up, before anything is read. */
+static gboolean
+start(Session *session, WatchOptions *options, GError **error)
+{
+	const WpInvocation *invocation = session->invocation;
+	gboolean is_live = options->input.interfaces.n > 0;
+
+	session->page.style = wp_style_for(TRUE, invocation->color);
+	session->page.top = (guint32)options->top;
+	session->is_screen =
+		is_live && !options->is_json && !options->is_once && isatty(STDOUT_FILENO);
+	session->out = wp_out_open("-", error);
+	if (!session->out)
+		return FALSE;
+	session->files = wp_watch_files_new(invocation, &options->files, &options->analysis, error);
+	if (!session->files)
+		return FALSE;
+	session->notify = wp_notify_new();
+	if (is_live) {
+		options->analysis.feed = feed_live;
+		options->analysis.feed_data = session;
+	}
+	options->analysis.period_ns = options->window_ns;
+	return (!is_live || open_live(session, error)) &&
+	       wp_watch_files_start(session->files, session->live, error);
+}
+
 static int
 run(WpInvocation *invocation, gpointer data, GError **error)
 {
@@ -239,35 +276,15 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	g_auto(WpLoadOutcome) outcome = { 0 };
 	GError *reason = NULL;
 
-	if (!check_options(invocation, options, error))
+	if (!check_options(invocation, options, error) || !start(&session, options, error))
 		return -1;
-	session.page.style = wp_style_for(TRUE, invocation->color);
-	session.is_screen = !options->is_json && !options->is_once && isatty(STDOUT_FILENO) &&
-			    options->input.interfaces.n > 0;
-	session.page.top = (guint32)options->top;
-	session.out = wp_out_open("-", error);
-	session.files = session.out ? wp_watch_files_new(invocation, &options->files,
-							 &options->analysis, error)
-				    : NULL;
-	if (!session.files)
-		return -1;
-	session.notify = wp_notify_new();
-	if (options->input.interfaces.n > 0) {
-		if (!open_live(&session, error))
-			return -1;
-		options->analysis.feed = feed_live;
-		options->analysis.feed_data = &session;
-	}
-	if (!wp_watch_files_start(session.files, session.live, error))
-		return -1;
-	options->analysis.period_ns = options->window_ns;
-	g_autoptr(WpWatch) watch = wp_watch_new(options->window_ns, on_window, &session);
+	g_autoptr(WpWatch) watch = session.watch =
+		wp_watch_new(options->window_ns, on_window, &session);
 	g_autoptr(WpAnalysis) analysis =
-		wp_analysis_run(invocation, &options->load, &options->analysis, FALSE,
-				wp_watch_part, watch, &outcome, &reason);
-	const WpCounters *counters = analysis ? wp_trace_counters(analysis->trace) : NULL;
+		wp_analysis_run(invocation, &options->load, &options->analysis, FALSE, on_part,
+				&session, &outcome, &reason);
 	if (!wp_out_close(session.out, error) ||
-	    !wp_watch_files_finish(session.files, counters, error)) {
+	    !wp_watch_files_finish(session.files, analysis, error)) {
 		g_clear_error(&reason);
 		return -1;
 	}
@@ -279,7 +296,8 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 		g_propagate_error(error, reason);
 		return -1;
 	}
-	return wp_load_status(invocation, &options->load, &outcome, counters, error);
+	return wp_load_status(invocation, &options->load, &outcome,
+			      wp_trace_counters(analysis->trace), error);
 }
 
 const WpCommand wp_command_watch = {

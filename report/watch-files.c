@@ -1,12 +1,20 @@
 /* Files of a watch. */
 #include "report/watch-files.h"
 
+#include "report/error.h"
 #include "report/overwrite.h"
 #include "report/rewrite.h"
 #include "report/watch-metrics.h"
+#include "report/watch-report.h"
+#include "report/writer.h"
 
 /* Prometheus asks every 15 s to a minute. */
 #define METRICS_NS (10 * G_GINT64_CONSTANT(1000000000))
+
+#define DEFAULT_REPORT (60 * G_GINT64_CONSTANT(1000000000))
+#define DEFAULT_SPAN   WP_WATCH_HOUR_NS
+
+#define TOP 10
 
 struct WpWatchFiles {
 	const WpInvocation *invocation;
@@ -15,7 +23,12 @@ struct WpWatchFiles {
 	WpRewrite *metrics_at; /* or NULL */
 	WpWatchMetrics *metrics;
 	gint64 next_metrics_ns;
-	gboolean has_failed; /* the last time */
+	WpRewrite *report_at; /* or NULL */
+	WpWatchReport *report;
+	const WpWriter *writer;
+	gint64 report_ns;
+	gint64 next_report_ns; /* by the time of records; WP_NO_TIME: with the first */
+	gboolean has_failed;   /* the last time */
 };
 
 #define AT(member) .offset = offsetof(WpWatchFilesOptions, member)
@@ -33,6 +46,26 @@ static const WpOption table[] = {
 	  .minimum = WP_WATCH_METRICS_MIN_SERIES,
 	  .maximum = 1e6,
 	  .help = "series in it, by default 5000; other operations are counted\ntogether" },
+	{ .name = "report",
+	  .kind = WP_OPT_TEXT,
+	  AT(report),
+	  .argument = "FILE",
+	  .help = "the page of a report, by suffix as for wirepath report -o,\nwritten anew now "
+		  "and then" },
+	{ .name = "report-time",
+	  .kind = WP_OPT_DURATION,
+	  AT(report_ns),
+	  .argument = "TIME",
+	  .minimum = 1e6,
+	  .maximum = 1e15,
+	  .help = "time between pages; by default 1m" },
+	{ .name = "report-span",
+	  .kind = WP_OPT_DURATION,
+	  AT(span_ns),
+	  .argument = "TIME",
+	  .minimum = 1e6,
+	  .maximum = 1e18,
+	  .help = "the page is of so much of the past, at least of half of it;\nby default 1h" },
 	{ .name = NULL },
 };
 
@@ -40,6 +73,8 @@ void
 wp_watch_files_declare(WpOptions *parser, WpWatchFilesOptions *options)
 {
 	options->max_series = WP_WATCH_METRICS_SERIES;
+	options->report_ns = DEFAULT_REPORT;
+	options->span_ns = DEFAULT_SPAN;
 	wp_options_add(parser, "Files", table, options);
 }
 
@@ -54,6 +89,27 @@ open_file(WpWatchFiles *files, const char *path, WpOverwrite *others, GError **e
 		g_array_append_val(files->directories, directory);
 	}
 	return file;
+}
+
+static gboolean
+open_report(WpWatchFiles *files, const WpWatchFilesOptions *options, WpOverwrite *others,
+	    GError **error)
+{
+	if (!options->report)
+		return TRUE;
+	files->writer = wp_writer_for(options->report, NULL, WP_WRITE_REPORT, error);
+	if (!files->writer)
+		return FALSE;
+	if (files->writer->wants_digest) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "--report writes no %s\nuse --json for scripts", files->writer->name);
+		return FALSE;
+	}
+	files->report_at = open_file(files, options->report, others, error);
+	files->report = wp_watch_report_new(options->span_ns);
+	files->report_ns = options->report_ns;
+	files->next_report_ns = WP_NO_TIME;
+	return files->report_at != NULL;
 }
 
 WpWatchFiles *
@@ -73,7 +129,7 @@ wp_watch_files_new(const WpInvocation *invocation, const WpWatchFilesOptions *op
 		if (!files->metrics_at)
 			return NULL;
 	}
-	return g_steal_pointer(&files);
+	return open_report(files, options, others, error) ? g_steal_pointer(&files) : NULL;
 }
 
 void
@@ -83,6 +139,8 @@ wp_watch_files_free(WpWatchFiles *files)
 		return;
 	g_array_unref(files->directories);
 	wp_rewrite_free(files->metrics_at);
+	wp_rewrite_free(files->report_at);
+	wp_watch_report_free(files->report);
 	wp_watch_metrics_free(files->metrics);
 	g_free(files);
 }
@@ -147,8 +205,43 @@ wp_watch_files_tick(WpWatchFiles *files, gint64 monotonic_ns)
 	note(files, ok, error);
 }
 
-gboolean
-wp_watch_files_finish(WpWatchFiles *files, const WpCounters *counters, GError **error)
+/* In a file colours are not wanted, and the first rows of each list are enough. */
+static gboolean
+put_report(WpWatchFiles *files, const WpAnalysis *analysis, GError **error)
 {
-	return put_metrics(files, counters, error);
+	g_autoptr(WpOut) out = wp_out_new_memory();
+
+	if (!files->report)
+		return TRUE;
+	const WpPage page = { .style = wp_style_for(FALSE, WP_COLOR_NEVER),
+			      .top = files->writer->is_for_people ? TOP : 0,
+			      .leaves_tail = TRUE };
+	if (!wp_watch_report_write(files->report, analysis, files->writer, &page, out))
+		return TRUE;
+	return wp_rewrite_put(files->report_at, wp_out_string(out), error);
+}
+
+void
+wp_watch_files_part(WpWatchFiles *files, const WpAnalysis *part)
+{
+	GError *error = NULL;
+
+	if (!files->report)
+		return;
+	wp_watch_report_add(files->report, part);
+	gint64 now_ns = wp_watch_report_end_ns(files->report);
+	if (now_ns == WP_NO_TIME ||
+	    (files->next_report_ns != WP_NO_TIME && now_ns < files->next_report_ns))
+		return;
+	files->next_report_ns = now_ns + files->report_ns;
+	gboolean ok = put_report(files, part, &error);
+	note(files, ok, error);
+}
+
+gboolean
+wp_watch_files_finish(WpWatchFiles *files, const WpAnalysis *whole, GError **error)
+{
+	const WpCounters *counters = whole ? wp_trace_counters(whole->trace) : NULL;
+
+	return put_metrics(files, counters, error) && (!whole || put_report(files, whole, error));
 }

@@ -1,6 +1,6 @@
 /*
- * WpWatchFiles: the files that `wirepath watch` writes anew while it runs (rewrite.h): numbers for Prometheus. What
- * cannot be written later on is said once, and tried again.
+ * WpWatchFiles: the files that `wirepath watch` writes anew while it runs (rewrite.h): numbers for Prometheus,
+ * and the page of a report on what was seen lately. What cannot be written later on is said once, and tried again.
  */
 #ifndef WP_REPORT_WATCH_FILES_H
 #define WP_REPORT_WATCH_FILES_H
@@ -16,6 +16,9 @@
 typedef struct {
 	const char *metrics;
 	gint64 max_series;
+	const char *report;
+	gint64 report_ns; /* between pages */
+	gint64 span_ns;   /* that a page reaches back */
 } WpWatchFilesOptions;
 
 /* Sets the defaults and adds the table "Files". */
@@ -34,13 +37,15 @@ const WpSandboxDirectory *wp_watch_files_directories(const WpWatchFiles *files, 
 /* The first ones: what cannot be written now never could. LIVE, borrowed, or NULL. */
 gboolean wp_watch_files_start(WpWatchFiles *files, const WpLive *live, GError **error);
 
+/* Each part, before its windows. */
+void wp_watch_files_part(WpWatchFiles *files, const WpAnalysis *part);
 void wp_watch_files_window(WpWatchFiles *files, const WpWatchWindow *window);
 
 /* To be called some times a second: where there are no windows the counts of packets still come. */
 void wp_watch_files_tick(WpWatchFiles *files, gint64 monotonic_ns);
 
-/* The last ones, with COUNTERS of the whole input (or NULL). FALSE where one could not be written. */
-gboolean wp_watch_files_finish(WpWatchFiles *files, const WpCounters *counters, GError **error);
+/* The last ones, of the whole input (or NULL). FALSE where one could not be written. */
+gboolean wp_watch_files_finish(WpWatchFiles *files, const WpAnalysis *whole, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpWatchFiles, wp_watch_files_free)
 

@@ -56,7 +56,7 @@ static const struct {
 START_TEST(reader)
 {
 	g_autofree char *wrong = wp_exposition_check(texts[_i].text, NULL);
-	ck_assert_msg(!wrong == texts[_i].is_right, "%s: %s", texts[_i].text, wrong);
+	ck_assert_msg((wrong == NULL) == texts[_i].is_right, "%s: %s", texts[_i].text, wrong);
 }
 END_TEST
 
