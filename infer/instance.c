@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "infer/links.h"
+#include "infer/spent.h"
 
 #define AT_SPAN(steps, i) g_array_index(steps, WpPathStep, i)
 
@@ -22,12 +23,38 @@ fill_parts(WpInstanceCall *call, const WpSpan *span, gboolean is_seen_twice)
 	call->network_ns = -1;
 	if (!wp_span_is_paired(span))
 		return;
-	WpSpanParts parts = wp_span_parts(span);
-	call->request_ns = parts.request_ns;
-	call->server_ns = parts.server_ns;
-	call->reply_ns = parts.reply_ns;
 	if (is_seen_twice)
 		call->network_ns = MAX(span->way_in_ns + span->way_out_ns, 0);
+}
+
+static gint64
+length_of(const WpTransport *what)
+{
+	return what->kind == WP_N_TRANSPORTS ? -1 : what->end_ns - what->begin_ns;
+}
+
+static void
+fill_spent(WpInstanceCall *call, const WpTrace *trace, const WpSpan *span)
+{
+	WpSpent spent;
+
+	wp_spent_read(trace, span, &spent);
+	call->request_ns = spent.parts.request_ns;
+	call->server_ns = spent.parts.server_ns;
+	call->reply_ns = spent.parts.reply_ns;
+	call->stall_ns = spent.stall_ns;
+	call->connect_ns = length_of(&spent.connect);
+	call->setup_ns = length_of(&spent.setup);
+	for (guint i = 0; i < spent.n_stalls; i++) {
+		const WpSpentStall *stall = &spent.stalls[i];
+		call->n_stalls += stall->held_ns > 0;
+		if (stall->held_ns <= call->longest_ns)
+			continue;
+		call->longest_ns = stall->held_ns;
+		call->stall_kind = stall->what.kind;
+		call->stall_first = stall->what.first;
+		call->stall_last = stall->what.last;
+	}
 }
 
 static void
@@ -68,6 +95,7 @@ fill_call(WpInstanceCall *call, const WpInstanceSource *source, guint32 number)
 	fill_record(call, 1, answered);
 	fill_parts(call, span,
 		   answered && (asked->marks & answered->marks & WP_MARK_BOTH_ENDS) != 0);
+	fill_spent(call, wp_resolved_trace(source->resolved), span);
 	fill_link(call, &source->links->links[number], spans);
 }
 

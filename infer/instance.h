@@ -31,6 +31,14 @@ typedef struct {
 	gint64 request_ns; /* parts of the latency (WpSpanParts); 0 where no return was seen */
 	gint64 server_ns;
 	gint64 reply_ns;
+	gint64 stall_ns;     /* held up; with the three it is the latency */
+	guint32 n_stalls;    /* so many did; of these the one that took most of it: */
+	guint32 stall_kind;  /* WpTransportKind */
+	gint64 longest_ns;   /* the part of it that lies in the call */
+	guint64 stall_first; /* packets; 0 = not known */
+	guint64 stall_last;  /* likewise */
+	gint64 connect_ns; /* what its connection had cost before: TCP; negative = nothing, or not known */
+	gint64 setup_ns;      /* ... TLS, greeting, login; likewise */
 	gint64 network_ns;    /* both ways; negative = not known */
 	guint64 id;           /* as in its record */
 	guint64 runner_id;    /* of the next best parent; WP_NO_ID = none */

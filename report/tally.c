@@ -140,6 +140,7 @@ wp_tally_add(WpTally *tally, const WpResolved *resolved, const WpLinks *links, c
 		count_span(&counter, i);
 	}
 	count_requests(&counter);
+	wp_edge_times_add(tally->edges, resolved, keep);
 	count_records(tally, wp_resolved_trace(resolved));
 }
 
@@ -147,6 +148,7 @@ void
 wp_tally_move(WpTally *tally, const WpResolved *resolved)
 {
 	g_autoptr(GArray) old = g_steal_pointer(&tally->seen);
+	wp_edge_times_move(tally->edges, resolved);
 	tally->seen = g_array_new(FALSE, TRUE, sizeof(guint8));
 	for (guint32 i = 0; i < old->len; i++) {
 		guint8 how = g_array_index(old, guint8, i);
@@ -161,6 +163,7 @@ void
 wp_tally_init(WpTally *tally)
 {
 	*tally = (WpTally){ .links = { .has_odds = TRUE },
+			    .edges = wp_edge_times_new(),
 			    .seen = g_array_new(FALSE, TRUE, sizeof(guint8)) };
 }
 
@@ -168,4 +171,5 @@ void
 wp_tally_clear(WpTally *tally)
 {
 	g_clear_pointer(&tally->seen, g_array_unref);
+	g_clear_pointer(&tally->edges, wp_edge_times_free);
 }

@@ -9,6 +9,7 @@
 
 #include "infer/links.h"
 #include "infer/resolve.h"
+#include "report/edge-times.h"
 #include "report/view.h"
 
 typedef struct {
@@ -20,7 +21,8 @@ typedef struct {
 	guint64 n_records;
 	gint64 begin_ns; /* of the first record; valid where n_records */
 	gint64 end_ns;   /* of the last */
-	GArray *seen;    /* guint8, by node: 1 = calls, 2 = is called */
+	WpEdgeTimes *edges;
+	GArray *seen; /* guint8, by node: 1 = calls, 2 = is called */
 } WpTally;
 
 void wp_tally_init(WpTally *tally);

@@ -55,6 +55,14 @@ fill_times(WpViewCall *call, const WpInstanceCall *from, gint64 begin_ns)
 	call->request_ns = (double)from->request_ns;
 	call->server_ns = (double)from->server_ns;
 	call->reply_ns = (double)from->reply_ns;
+	call->stall_ns = (double)from->stall_ns;
+	call->n_stalls = from->n_stalls;
+	call->cause = wp_transport_name(from->stall_kind);
+	call->longest_ns = (double)from->longest_ns;
+	call->stall_first = from->stall_first;
+	call->stall_last = from->stall_last;
+	call->connect_ns = (double)from->connect_ns;
+	call->setup_ns = (double)from->setup_ns;
 	call->network_ns = (double)from->network_ns;
 }
 

@@ -53,7 +53,15 @@ typedef struct {
 	double request_ns;  /* parts of the latency, 0 for one-way messages */
 	double server_ns;
 	double reply_ns;
-	double network_ns; /* negative = not known */
+	double stall_ns;   /* held up: in none of the three */
+	guint n_stalls;    /* so many times; of these the longest: */
+	const char *cause; /* as WpViewStalls has it */
+	double longest_ns; /* its part in this call */
+	guint64 stall_first;
+	guint64 stall_last; /* its packets, of the input of the call; 0 = not known */
+	double connect_ns;  /* of a connection opened for it: TCP; negative = none, or not known */
+	double setup_ns;    /* ... TLS, greeting, login; likewise */
+	double network_ns;  /* negative = not known */
 	WpViewMessage messages[2];
 	WpViewEnd src;
 	WpViewEnd dst;

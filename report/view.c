@@ -8,6 +8,7 @@
 #include "report/analysis.h"
 #include "report/format.h"
 #include "infer/map.h"
+#include "report/view-edges.h"
 #include "report/view-links.h"
 #include "report/view-private.h"
 #include "report/view-tails.h"
@@ -664,6 +665,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	fill_operations(&maker);
 	fill_totals(&maker);
 	wp_view_tails_fill(view, analysis);
+	wp_view_edges_fill(view, analysis);
 	fill_quality(&maker);
 	wp_view_links_fill(view, analysis, options);
 	if (options->is_inference_stopped)
@@ -690,6 +692,7 @@ wp_view_free(WpView *view)
 	g_free(view->operations);
 	g_free(view->totals);
 	g_free(view->tails);
+	g_free(view->edge_times);
 	wp_view_quality_clear(&view->quality);
 	g_free(view->shared);
 	g_free(view->inputs);

@@ -164,6 +164,44 @@ typedef struct {
 	guint32 pattern;       /* rank of the one in which most of it is; 0 = none */
 } WpViewTail;
 
+/* Stalls of one cause on an edge. */
+typedef struct {
+	const char *cause;   /* "timeout", "fast", "window", "ack" */
+	gboolean is_setup;   /* they held connecting up, not a call */
+	guint64 count;       /* each once */
+	guint64 n_calls;     /* that they held up */
+	double held_ns;      /* by call, summed */
+	double longest_ns;   /* of one stall, whole */
+	guint64 first, last; /* its packets; 0 = not known */
+	guint tap;           /* number of their input */
+} WpViewStalls;
+
+#define WP_VIEW_MAX_STALLS 8 /* causes of one edge */
+
+/* Calls from one node to another, those that wait by design left out: what they spent their time on. */
+typedef struct {
+	const char *caller;
+	const char *node;
+	guint64 calls;
+	double latency_ns; /* the sum of the next four */
+	double request_ns;
+	double server_ns;
+	double reply_ns;
+	double stall_ns;
+	guint64 n_connects; /* connections whose begin was seen */
+	double connect_ns;  /* before calls: TCP */
+	guint64 n_setups;
+	double setup_ns;      /* ... TLS, greetings, logins */
+	guint64 n_both;       /* calls that were captured at both ends */
+	double network_ns;    /* ... both ways; part of the others */
+	double client_rtt_ns; /* from the tap to the caller and back; 0 = not known */
+	double server_rtt_ns; /* ... to the node; together a round trip */
+	guint n_stalls;
+	WpViewStalls stalls[WP_VIEW_MAX_STALLS]; /* most time first */
+	gboolean is_stalled;                     /* stalls take time that a page should show */
+	gboolean is_worth;                       /* ... or connecting does */
+} WpViewEdgeTime;
+
 typedef enum {
 	WP_VIEW_FACT,
 	WP_VIEW_NOTE,
@@ -324,6 +362,9 @@ typedef struct {
 
 	guint32 n_tails;
 	WpViewTail *tails; /* most time above the median first */
+
+	guint32 n_edge_times;
+	WpViewEdgeTime *edge_times; /* most time lost by stalls and connecting first */
 
 	WpViewQuality quality;
 	guint n_shared;

@@ -207,3 +207,21 @@ wp_words_loss(const WpView *view)
 	g_string_append(words, "; see the capture quality below.");
 	return g_string_free(words, FALSE);
 }
+
+const char *
+wp_words_cause(const char *cause, gboolean is_setup)
+{
+	static const struct {
+		const char *cause;
+		const char *words[2];
+	} all[] = {
+		{ "timeout", { "loss, resent late (timeout)", "connecting: loss, resent late" } },
+		{ "fast", { "loss, resent when asked (fast)", "connecting: loss, resent fast" } },
+		{ "window", { "receiver had no room (window)", "connecting: no room" } },
+		{ "ack", { "late acknowledgement (ack)", "connecting: late acknowledgement" } },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(all); i++)
+		if (strcmp(all[i].cause, cause) == 0)
+			return all[i].words[is_setup != 0];
+	return cause;
+}

@@ -18,6 +18,9 @@ char *wp_words_check(const WpView *view);
 /* (transfer full) What is missing, where it is worth knowing before any number is believed; NULL where not. */
 char *wp_words_loss(const WpView *view);
 
+/* The cause of stalls, as WpViewStalls has it, in plain words. */
+const char *wp_words_cause(const char *cause, gboolean is_setup);
+
 /* Why there are no records. */
 const char *wp_words_no_records(gboolean is_selective, guint64 n_packets);
 

@@ -55,6 +55,18 @@ write_times(WpJson *json, const WpViewCall *call)
 	write_ns(json, "request_ns", call->request_ns, is_open);
 	write_ns(json, "server_ns", call->server_ns, is_open);
 	write_ns(json, "reply_ns", call->reply_ns, is_open);
+	write_ns(json, "stall_ns", call->stall_ns, is_open);
+	wp_json_uint(json, "stalls", call->n_stalls);
+	if (call->n_stalls) {
+		wp_json_open(json, "longest_stall", '{');
+		wp_json_text(json, "cause", call->cause);
+		wp_json_number(json, "held_ns", call->longest_ns, 0);
+		wp_json_uint(json, "first_packet", call->stall_first);
+		wp_json_uint(json, "last_packet", call->stall_last);
+		wp_json_close(json, '}');
+	}
+	write_ns(json, "connect_ns", call->connect_ns, call->connect_ns < 0);
+	write_ns(json, "setup_ns", call->setup_ns, call->setup_ns < 0);
 	write_ns(json, "network_ns", call->network_ns, call->network_ns < 0);
 	write_ns(json, "median_latency_ns", node ? node->latency.p50_ns : 0,
 		 !node || !node->latency.count);

@@ -10,6 +10,7 @@
 #include "report/escape.h"
 #include "report/format.h"
 #include "report/table.h"
+#include "report/words.h"
 #include "report/write-text.h"
 
 /* Columns of a node's name. */
@@ -259,6 +260,92 @@ write_plan(const Text *text)
 		wp_out_printf(text->out, "  ... and %u more calls\n", text->request->n_more);
 }
 
+/* --- what the transport did --- */
+
+/* Connecting is told where it took as much of the request. */
+#define MIN_CONNECTING 0.001
+
+static gboolean
+has_connecting(const WpViewRequest *request, const WpViewCall *call)
+{
+	double ns = MAX(call->connect_ns, 0) + MAX(call->setup_ns, 0);
+	return ns > 0 && ns >= MIN_CONNECTING * request->latency_ns;
+}
+
+/* "db SELECT carts" */
+static char *
+name_of(const Text *text, const WpViewCall *call)
+{
+	g_autofree char *node = safe(text, call->callee);
+	g_autofree char *label = safe(text, *call->label ? call->label : call->protocol);
+	g_autofree char *shorter = wp_escape_shorten(node, MAX_NAME);
+	return g_strdup_printf("%s  %s", shorter, label);
+}
+
+static void
+add_stall(const Text *text, WpTable *table, const WpViewCall *call)
+{
+	char time[WP_FORMAT_MAX];
+	g_autofree char *packets = g_strdup_printf("%" G_GUINT64_FORMAT "-%" G_GUINT64_FORMAT,
+						   call->stall_first, call->stall_last);
+	g_autofree char *more = call->n_stalls > 1
+					? g_strdup_printf(", and %u more", call->n_stalls - 1)
+					: g_strdup("");
+	g_autofree char *what = g_strdup_printf("%s%s", wp_words_cause(call->cause, FALSE), more);
+	g_autofree char *name = name_of(text, call);
+
+	wp_table_row(table, WP_TABLE_PLAIN);
+	wp_table_cell(table, wp_format_time(time, call->stall_ns));
+	wp_table_cell(table, what);
+	wp_table_cell(table, call->stall_first ? packets : "");
+	wp_table_cell(table, name);
+}
+
+static void
+add_connecting(const Text *text, WpTable *table, const WpViewCall *call)
+{
+	char tcp[WP_FORMAT_MAX], rest[WP_FORMAT_MAX], time[WP_FORMAT_MAX];
+	g_autofree char *name = name_of(text, call);
+	g_autoptr(GString) what = g_string_new("connecting before it");
+
+	if (call->connect_ns >= 0 && call->setup_ns >= 0)
+		g_string_append_printf(what, ": TCP %s, set-up %s",
+				       wp_format_time(tcp, call->connect_ns),
+				       wp_format_time(rest, call->setup_ns));
+	wp_table_row(table, WP_TABLE_PLAIN);
+	wp_table_cell(table,
+		      wp_format_time(time, MAX(call->connect_ns, 0) + MAX(call->setup_ns, 0)));
+	wp_table_cell(table, what->str);
+	wp_table_cell(table, "");
+	wp_table_cell(table, name);
+}
+
+/* What held calls up, and what connections for them cost; nothing where nothing did. */
+static void
+write_transport(const Text *text)
+{
+	const WpViewRequest *request = text->request;
+	g_autoptr(WpTable) table = wp_table_new();
+	gboolean has_any = FALSE;
+
+	wp_table_column(table, "lost", TRUE, 7);
+	wp_table_column(table, "by the transport", FALSE, 0);
+	wp_table_column(table, "packets", TRUE, 0);
+	wp_table_column(table, "call", FALSE, 0);
+	for (guint32 i = 0; i < request->n_calls; i++) {
+		const WpViewCall *call = &request->calls[i];
+		if (call->n_stalls)
+			add_stall(text, table, call);
+		if (has_connecting(request, call))
+			add_connecting(text, table, call);
+		has_any |= call->n_stalls || has_connecting(request, call);
+	}
+	if (!has_any)
+		return;
+	wp_out_char(text->out, '\n');
+	wp_table_write(table, &text->page->style, 2, text->out);
+}
+
 /* --- on the wire --- */
 
 static char *
@@ -400,6 +487,7 @@ write_request(const Text *text)
 	write_certainty(text);
 	wp_out_char(text->out, '\n');
 	write_plan(text);
+	write_transport(text);
 	write_wire(text);
 	write_filters(text);
 }

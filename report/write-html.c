@@ -675,6 +675,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	write_findings(&html);
 	write_time(&html);
 	write_tails(&html);
+	wp_html_edges(&html);
 	write_patterns(&html);
 	wp_html_service_graph(&html);
 	wp_html_flame(&html);

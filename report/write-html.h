@@ -52,6 +52,9 @@ void wp_html_pattern(WpHtml *html, const WpViewPattern *pattern, gboolean is_ope
 void wp_html_timeline(const WpHtml *html, const WpViewRequest *request, const char *id);
 void wp_html_curve(const WpHtml *html, const WpViewPattern *pattern);
 void wp_html_shares(const WpHtml *html);
+/* The section of what edges lose (write-html-edges.c); nothing where none is worth it. */
+void wp_html_edges(const WpHtml *html);
+
 void wp_html_service_graph(const WpHtml *html);
 void wp_html_flame(const WpHtml *html);
 

@@ -216,6 +216,54 @@ write_tails(WpJson *json, const WpView *view)
 }
 
 static void
+write_stalls(WpJson *json, const WpViewStalls *stalls)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_text(json, "cause", stalls->cause);
+	wp_json_bool(json, "connecting", stalls->is_setup);
+	wp_json_uint(json, "count", stalls->count);
+	wp_json_uint(json, "calls", stalls->n_calls);
+	wp_json_number(json, "held_ns", stalls->held_ns, 0);
+	wp_json_number(json, "longest_ns", stalls->longest_ns, 0);
+	wp_json_uint(json, "input", stalls->tap);
+	wp_json_uint(json, "first_packet", stalls->first);
+	wp_json_uint(json, "last_packet", stalls->last);
+	wp_json_close(json, '}');
+}
+
+static void
+write_edge_times(WpJson *json, const WpView *view)
+{
+	wp_json_open(json, "edge_times", '[');
+	for (guint32 i = 0; i < view->n_edge_times; i++) {
+		const WpViewEdgeTime *edge = &view->edge_times[i];
+		wp_json_open(json, NULL, '{');
+		wp_json_text(json, "caller", edge->caller);
+		wp_json_text(json, "node", edge->node);
+		wp_json_uint(json, "calls", edge->calls);
+		wp_json_number(json, "latency_ns", edge->latency_ns, 0);
+		wp_json_number(json, "request_ns", edge->request_ns, 0);
+		wp_json_number(json, "server_ns", edge->server_ns, 0);
+		wp_json_number(json, "reply_ns", edge->reply_ns, 0);
+		wp_json_number(json, "stall_ns", edge->stall_ns, 0);
+		wp_json_uint(json, "connections", edge->n_connects);
+		wp_json_number(json, "connect_ns", edge->connect_ns, 0);
+		wp_json_uint(json, "setups", edge->n_setups);
+		wp_json_number(json, "setup_ns", edge->setup_ns, 0);
+		wp_json_uint(json, "calls_at_both_ends", edge->n_both);
+		wp_json_number(json, "network_ns", edge->network_ns, 0);
+		wp_json_number(json, "client_rtt_ns", edge->client_rtt_ns, 0);
+		wp_json_number(json, "server_rtt_ns", edge->server_rtt_ns, 0);
+		wp_json_open(json, "stalls", '[');
+		for (guint k = 0; k < edge->n_stalls; k++)
+			write_stalls(json, &edge->stalls[k]);
+		wp_json_close(json, ']');
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, ']');
+}
+
+static void
 write_findings(WpJson *json, const WpView *view)
 {
 	g_autoptr(GArray) findings = wp_findings_new(view, WP_FINDINGS_ROW);
@@ -441,6 +489,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	write_shares(&json, "self_by_node", view->totals, view->n_totals, FALSE);
 	write_edges(&json, view);
 	write_tails(&json, view);
+	write_edge_times(&json, view);
 	wp_json_uint(&json, "patterns_in_all", view->n_patterns);
 	wp_json_open(&json, "patterns", '[');
 	for (guint32 i = 0; i < n; i++)

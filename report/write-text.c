@@ -607,6 +607,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	wp_text_warning(view, page, out);
 	write_operations(&text);
 	write_totals(&text);
+	wp_text_edges(view, page, out);
 	write_patterns(&text);
 	write_background(&text);
 	wp_text_lots(view, page, out);

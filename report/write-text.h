@@ -39,6 +39,9 @@ void wp_text_places(const WpViewOperation *operation, const WpPage *page, WpOut 
 gboolean wp_text_is_doubtful(const WpViewOperation *operation, const WpPage *page);
 gboolean wp_text_has_doubtful(const WpView *view, const WpPage *page);
 
+/* The part "Where edges lose time" (write-edges.c); nothing where there are no stalls worth it. */
+void wp_text_edges(const WpView *view, const WpPage *page, WpOut *out);
+
 /* What is missing, where it is worth knowing before any number is believed (write-quality.c). */
 void wp_text_warning(const WpView *view, const WpPage *page, WpOut *out);
 
