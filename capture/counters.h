@@ -78,6 +78,8 @@
 	X(RETURNS_REPEATED, "returns-repeated", NOTE, "returns sent again, or by others as well")  \
 	X(STALLS_LEFT_OUT, "stalls-left-out", NOTE,                                                \
 	  "stalls of flows that had many at a time, left out")                                     \
+	X(STALLS_BETWEEN, "stalls-between", INFO,                                                  \
+	  "stalls that held up no call here: between calls, or behind the tap")                    \
 	X(CALLS_UNREAD, "calls-unread", NOTE, "calls known by their numbers alone, not read")      \
 	X(RETURNS_CUT, "returns-cut", LOSS, "returns whose end was not seen")                      \
 	X(CALLS_OPEN, "calls-open", NOTE, "calls still open at the end")                           \

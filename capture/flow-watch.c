@@ -35,39 +35,52 @@ point_of(const WpSegment *segment)
 /* --- stalls --- */
 
 static void
+remove_stall(WpFlowWatch *watch, guint i)
+{
+	watch->n_stalls--;
+	memmove(watch->stalls + i, watch->stalls + i + 1,
+		(watch->n_stalls - i) * sizeof watch->stalls[0]);
+}
+
+/*
+ * No time is held up twice: what overlaps the stall before begins where that ended. (transfer none) NULL where
+ * nothing is left.
+ */
+static WpFlowWatchStall *
 add_stall(WpFlowWatch *watch, WpTransportKind kind, WpFlowWatchPoint begin, WpFlowWatchPoint end)
 {
-	if (end.time_ns <= begin.time_ns)
-		return;
-	if (watch->n_stalls == WP_FLOW_WATCH_MAX_STALLS) {
-		memmove(watch->stalls, watch->stalls + 1,
-			(WP_FLOW_WATCH_MAX_STALLS - 1) * sizeof watch->stalls[0]);
-		watch->n_stalls--;
-		watch->n_left_out++;
-	}
-	watch->stalls[watch->n_stalls++] = (WpTransport){ .kind = kind,
-							  .begin_ns = begin.time_ns,
-							  .end_ns = end.time_ns,
-							  .first = begin.packet,
-							  .last = end.packet };
-}
-
-static WpTransport *
-last_stall(WpFlowWatch *watch)
-{
-	return watch->n_stalls ? &watch->stalls[watch->n_stalls - 1] : NULL;
-}
-
-/* No time is held up twice: what overlaps the stall before begins where that ended. */
-static void
-add_stall_after(WpFlowWatch *watch, WpTransportKind kind, WpFlowWatchPoint begin,
-		WpFlowWatchPoint end)
-{
-	const WpTransport *last = last_stall(watch);
+	const WpTransport *last = watch->n_stalls ? &watch->stalls[watch->n_stalls - 1].what : NULL;
 
 	if (last && last->end_ns > begin.time_ns)
 		begin = (WpFlowWatchPoint){ last->end_ns, last->last };
-	add_stall(watch, kind, begin, end);
+	if (end.time_ns <= begin.time_ns)
+		return NULL;
+	if (watch->n_stalls == WP_FLOW_WATCH_MAX_STALLS) {
+		remove_stall(watch, 0);
+		watch->n_left_out++;
+	}
+	WpFlowWatchStall *stall = &watch->stalls[watch->n_stalls++];
+	*stall = (WpFlowWatchStall){ .what = { .kind = kind,
+					       .begin_ns = begin.time_ns,
+					       .end_ns = end.time_ns,
+					       .first = begin.packet,
+					       .last = end.packet } };
+	return stall;
+}
+
+/* FROM says that what it had already has come again: nobody was held up by that. */
+static void
+take_double(WpFlowWatch *watch, WpDirection from, const WpSegment *segment)
+{
+	for (guint i = watch->n_stalls; i-- > 0;) {
+		const WpFlowWatchStall *stall = &watch->stalls[i];
+		if (stall->is_resent && !stall->is_told && stall->from != from &&
+		    !is_after(segment->twice_begin, stall->seq) &&
+		    !is_after(stall->end, segment->twice_end)) {
+			remove_stall(watch, i);
+			return;
+		}
+	}
 }
 
 /* --- what was sent, and when --- */
@@ -129,18 +142,23 @@ advance(WpFlowWatchSide *side, WpFlowWatchSide *other, const WpSegment *segment)
 	side->n_equal = 0;
 }
 
+/* With SACK room may grow meanwhile (RFC 6675 section 2), else nothing may (RFC 5681 section 2). */
 static void
 take_ack(WpFlowWatch *watch, WpDirection from, const WpSegment *segment)
 {
 	WpFlowWatchSide *own = &watch->sides[from], *other = &watch->sides[!from];
-	gboolean is_bare = !segment->length && !(segment->flags & (WP_TCP_SYN | WP_TCP_FIN));
+	gboolean tells_double = segment->twice_begin != segment->twice_end;
+	gboolean is_bare =
+		!segment->length && !tells_double && !(segment->flags & (WP_TCP_SYN | WP_TCP_FIN));
 
 	if (!other->is_known)
 		return;
+	if (tells_double)
+		take_double(watch, from, segment);
 	if (is_after(segment->ack, other->acked) && !is_after(segment->ack, other->top)) {
 		advance(other, own, segment);
 	} else if (segment->ack == other->acked && is_bare && is_after(other->top, other->acked) &&
-		   segment->window == own->window) {
+		   (segment->has_hole || segment->window == own->window)) {
 		other->n_equal = MIN(other->n_equal + 1, 100);
 		other->equal_ns = segment->time_ns;
 	}
@@ -197,7 +215,14 @@ take_again(WpFlowWatch *watch, WpDirection from, const WpSegment *segment, guint
 		side->n_equal > 0 && is_soon(side, side->equal_ns, segment->time_ns, ASKED_NS);
 	if (now.time_ns - since.time_ns < REORDER_NS && !(is_asked && side->n_equal >= 3))
 		return; /* overtaken on the way, or doubled */
-	add_stall_after(watch, is_asked ? WP_TRANSPORT_FAST : WP_TRANSPORT_TIMEOUT, since, now);
+	WpFlowWatchStall *stall =
+		add_stall(watch, is_asked ? WP_TRANSPORT_FAST : WP_TRANSPORT_TIMEOUT, since, now);
+	if (stall) {
+		stall->is_resent = 1;
+		stall->from = (guint8)from;
+		stall->seq = segment->seq;
+		stall->end = end;
+	}
 	if (sent) {
 		sent->at = now;
 		sent->is_resent = TRUE;
@@ -214,12 +239,12 @@ take_new(WpFlowWatch *watch, WpDirection from, const WpSegment *segment)
 
 	if (other->is_opened) {
 		if (goes_on && is_soon(side, other->opened.time_ns, now.time_ns, AT_ONCE_NS))
-			add_stall_after(watch, WP_TRANSPORT_WINDOW, other->closed, other->opened);
+			add_stall(watch, WP_TRANSPORT_WINDOW, other->closed, other->opened);
 		other->is_opened = 0;
 	}
 	if (side->is_late && goes_on && segment->length < MAX(side->largest, SMALL) &&
 	    is_soon(side, side->late_ns, now.time_ns, AT_ONCE_NS))
-		add_stall_after(watch, WP_TRANSPORT_ACK, side->late, now);
+		add_stall(watch, WP_TRANSPORT_ACK, side->late, now);
 	side->is_late = 0;
 }
 
@@ -266,7 +291,7 @@ take_syn(WpFlowWatch *watch, WpDirection from, const WpSegment *segment)
 		if (!watch->syn.packet)
 			watch->syn = now;
 		else if (!watch->answer.packet)
-			add_stall_after(watch, WP_TRANSPORT_TIMEOUT, watch->last_syn, now);
+			add_stall(watch, WP_TRANSPORT_TIMEOUT, watch->last_syn, now);
 		watch->last_syn = now;
 		return;
 	}
@@ -304,6 +329,21 @@ wp_flow_watch_add(WpFlowWatch *watch, WpDirection from, const WpSegment *segment
 
 /* --- telling --- */
 
+/* The stall at I holds up no call any more. */
+static void
+forget_stall(WpFlowWatch *watch, guint i)
+{
+	watch->n_between += !watch->stalls[i].is_told;
+	remove_stall(watch, i);
+}
+
+void
+wp_flow_watch_end(WpFlowWatch *watch)
+{
+	while (watch->n_stalls)
+		forget_stall(watch, 0);
+}
+
 void
 wp_flow_watch_note_setup(WpFlowWatch *watch, const WpStamp *stamp)
 {
@@ -335,11 +375,9 @@ wp_flow_watch_take_setup(WpFlowWatch *watch, gint64 call_ns,
 	if (watch->connected.packet && watch->setup.packet && watch->setup.time_ns <= call_ns)
 		out[n++] = make(WP_TRANSPORT_SETUP, watch->connected, watch->setup);
 	while (watch->n_stalls && n < WP_RECORD_MAX_TRANSPORTS &&
-	       watch->stalls[0].end_ns <= call_ns) {
-		out[n++] = watch->stalls[0];
-		watch->n_stalls--;
-		memmove(watch->stalls, watch->stalls + 1,
-			watch->n_stalls * sizeof watch->stalls[0]);
+	       watch->stalls[0].what.end_ns <= call_ns) {
+		out[n++] = watch->stalls[0].what;
+		remove_stall(watch, 0);
 	}
 	return n;
 }
@@ -348,17 +386,21 @@ guint
 wp_flow_watch_take_stalls(WpFlowWatch *watch, gint64 call_ns, gint64 return_ns,
 			  WpTransport out[WP_RECORD_MAX_TRANSPORTS])
 {
-	guint n = 0, kept = 0;
+	guint n = 0;
 
-	for (guint i = 0; i < watch->n_stalls; i++) {
-		const WpTransport *stall = &watch->stalls[i];
-		if (stall->begin_ns < return_ns && stall->end_ns > call_ns)
-			out[n++] = *stall;
-		/* Others that were at work may have been held up as well. */
-		if (stall->end_ns > call_ns)
-			watch->stalls[kept++] = *stall;
+	for (guint i = 0; i < watch->n_stalls;) {
+		WpFlowWatchStall *stall = &watch->stalls[i];
+		if (stall->what.end_ns <= call_ns) {
+			forget_stall(watch, i);
+			continue;
+		}
+		/* Others that were at work may have been held up as well, so it stays. */
+		if (stall->what.begin_ns < return_ns) {
+			out[n++] = stall->what;
+			stall->is_told = 1;
+		}
+		i++;
 	}
-	watch->n_stalls = (guint8)kept;
 	for (guint from = 0; from < 2; from++) {
 		WpFlowWatchSide *side = &watch->sides[from];
 		if (!side->is_rtt_new || n == WP_RECORD_MAX_TRANSPORTS)

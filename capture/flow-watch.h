@@ -8,7 +8,9 @@
  *                    |<---- held up -------->|             from when B passed first
  *
  * A segment that the tap saw once only was lost before it: then it is late from when a later one passed. Where it was
- * the last, and lost before the tap, nothing shows that it is late.
+ * the last, and lost before the tap, nothing shows that it is late. A segment that was sent again though it had come
+ * (a probe of RFC 8985 section 7, while its acknowledgement was held back) has held up nobody: the receiver says so,
+ * RFC 2883.
  */
 #ifndef WP_CAPTURE_FLOW_WATCH_H
 #define WP_CAPTURE_FLOW_WATCH_H
@@ -37,6 +39,15 @@ typedef struct {
 	gboolean is_resent;
 } WpFlowWatchSent;
 
+/* A stall; over when FROM sent the segment from SEQ to END again, or of another cause. */
+typedef struct {
+	WpTransport what;
+	guint32 seq, end;
+	guint8 from;         /* WpDirection */
+	guint is_resent : 1; /* the three before are known: it was sent again then */
+	guint is_told : 1;   /* a call has it */
+} WpFlowWatchStall;
+
 /* What one side sends, and what the other says of it. */
 typedef struct {
 	WpFlowWatchSent sent[WP_FLOW_WATCH_MAX_SENT]; /* by end */
@@ -63,7 +74,7 @@ typedef struct {
 
 typedef struct {
 	WpFlowWatchSide sides[2]; /* by WpDirection */
-	WpTransport stalls[WP_FLOW_WATCH_MAX_STALLS];
+	WpFlowWatchStall stalls[WP_FLOW_WATCH_MAX_STALLS];
 	WpFlowWatchPoint syn, last_syn,
 		answer;             /* SYN, the last one, SYN+ACK; packet 0 = not seen */
 	WpFlowWatchPoint connected; /* ACK of that */
@@ -71,11 +82,15 @@ typedef struct {
 	guint8 n_stalls;
 	guint8 last_sender; /* WpDirection of the latest payload */
 	guint is_told : 1;  /* what the connection cost */
-	guint32 n_left_out; /* stalls, since they were counted last */
+	guint32 n_left_out; /* stalls, since they were counted last: of many at a time */
+	guint32 n_between;  /* ... that held up no call that the tap could see */
 } WpFlowWatch;
 
 /* A WpFlowWatch of zero bytes has seen nothing. SEGMENT, of TCP, passes. */
 void wp_flow_watch_add(WpFlowWatch *watch, WpDirection from, const WpSegment *segment);
+
+/* The flow is over: what no call has held is counted. */
+void wp_flow_watch_end(WpFlowWatch *watch);
 
 /* A message that set the connection up ended with the packet of STAMP. */
 void wp_flow_watch_note_setup(WpFlowWatch *watch, const WpStamp *stamp);

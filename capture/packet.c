@@ -159,6 +159,52 @@ set_payload(WpSegment *segment, const WpLayer *layer, guint32 header)
 	segment->length = layer->length - header;
 }
 
+#define OPTION_END  0
+#define OPTION_NONE 1
+#define OPTION_SACK 5
+
+static gboolean
+is_within(guint32 begin, guint32 end, guint32 from, guint32 to)
+{
+	return (gint32)(begin - from) >= 0 && (gint32)(to - end) >= 0;
+}
+
+/*
+ * The N blocks of a SACK option at P. The first tells of a double where it lies below the acknowledgement, or inside
+ * the second (RFC 2883 section 4).
+ */
+static void
+read_sack(const guint8 *p, guint n, WpSegment *segment)
+{
+	guint32 begin = wp_layer_be32(p), end = wp_layer_be32(p + 4);
+	gboolean is_double = (gint32)(segment->ack - end) >= 0;
+
+	if (!is_double && n > 1)
+		is_double = is_within(begin, end, wp_layer_be32(p + 8), wp_layer_be32(p + 12));
+	segment->has_hole = !is_double;
+	if (!is_double || (gint32)(end - begin) <= 0)
+		return;
+	segment->twice_begin = begin;
+	segment->twice_end = end;
+}
+
+/* LENGTH bytes of options at P, perhaps cut. */
+static void
+read_options(const guint8 *p, guint32 length, WpSegment *segment)
+{
+	for (guint32 at = 0; at < length && p[at] != OPTION_END;) {
+		if (p[at] == OPTION_NONE) {
+			at++;
+			continue;
+		}
+		if (length - at < 2 || p[at + 1] < 2 || p[at + 1] > length - at)
+			return;
+		if (p[at] == OPTION_SACK && p[at + 1] >= 10)
+			read_sack(p + at + 2, (p[at + 1] - 2u) / 8, segment);
+		at += p[at + 1];
+	}
+}
+
 /* Options may be missing from a short capture; the first 20 bytes may not. */
 static WpLayerVerdict
 read_tcp(const WpLayer *layer, WpSegment *segment)
@@ -175,6 +221,10 @@ read_tcp(const WpLayer *layer, WpSegment *segment)
 	segment->flags = p[13];
 	segment->window = wp_layer_be16(p + 14);
 	segment->is_udp = FALSE;
+	segment->twice_begin = segment->twice_end = 0;
+	segment->has_hole = FALSE;
+	if (segment->flags & WP_TCP_ACK)
+		read_options(p + 20, MIN(header, layer->captured) - 20, segment);
 	set_payload(segment, layer, header);
 	return WP_LAYER_FINE;
 }
@@ -192,6 +242,8 @@ read_udp(WpLayer *layer, WpSegment *segment)
 		wp_layer_cut(layer, length);
 	}
 	segment->seq = segment->ack = 0;
+	segment->twice_begin = segment->twice_end = 0;
+	segment->has_hole = FALSE;
 	segment->flags = 0;
 	segment->window = 0;
 	segment->is_udp = TRUE;

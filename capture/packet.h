@@ -31,10 +31,13 @@ typedef struct {
 	guint32 length;   /* payload bytes on the wire; >= captured */
 	guint32 seq;      /* TCP */
 	guint32 ack;      /* TCP; valid with WP_TCP_ACK */
-	guint16 window;   /* TCP, unscaled */
-	guint8 flags;     /* TCP: WP_TCP_... */
+	guint32 twice_begin; /* TCP: what came a second time, by the SACK option (RFC 2883); equal: none */
+	guint32 twice_end;
+	guint16 window; /* TCP, unscaled */
+	guint8 flags;   /* TCP: WP_TCP_... */
 	guint8 tap;
 	gboolean is_udp;
+	gboolean has_hole; /* TCP: by SACK something came behind what is missing */
 } WpSegment;
 
 typedef enum {

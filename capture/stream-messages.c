@@ -114,6 +114,16 @@ tell_watch(WpStream *stream, const WpRecord *record, const WpMessage *message)
 	return watch && !(record->marks & WP_MARK_SETUP);
 }
 
+void
+wp_stream_count_stalls(WpStream *stream, WpDirection from)
+{
+	WpFlowWatch *watch = stream->info.watch;
+
+	wp_stream_count(stream, from, WP_COUNT_STALLS_LEFT_OUT, watch->n_left_out);
+	wp_stream_count(stream, from, WP_COUNT_STALLS_BETWEEN, watch->n_between);
+	watch->n_left_out = watch->n_between = 0;
+}
+
 /* The oldest N calls will not be answered any more. */
 static void
 forget_oldest(WpStream *stream, WpDirection from, guint n, WpCounter counter)
@@ -208,8 +218,7 @@ answer_call(WpStream *stream, WpDirection from, guint index, const WpMessage *me
 	if (tell_watch(stream, &record, message)) {
 		WpFlowWatch *watch = stream->info.watch;
 		n = wp_flow_watch_take_stalls(watch, call->begin_ns, record.end_ns, transports);
-		wp_stream_count(stream, from, WP_COUNT_STALLS_LEFT_OUT, watch->n_left_out);
-		watch->n_left_out = 0;
+		wp_stream_count_stalls(stream, from);
 	}
 	add_words(stream, &record, NULL, transports, n, words);
 	wp_order_return(stream->shared->order, call->ref, &record, words);

@@ -202,6 +202,8 @@ void wp_stream_note_hole(WpStream *stream, WpDirection from);
 /* stream-messages.c: hands over a finished message and zeroes it. */
 void wp_stream_emit(WpStream *stream, WpMessage *message);
 void wp_stream_count(WpStream *stream, WpDirection from, WpCounter counter, guint64 n);
+/* Stalls that the watch (not NULL) has dropped since; told at the edge of FROM. */
+void wp_stream_count_stalls(WpStream *stream, WpDirection from);
 void wp_stream_close_calls(WpStream *stream, WpFinish how, const WpStamp *stamp);
 
 /* stream-messages.c: the calls that are open will not be answered. */

@@ -761,4 +761,8 @@ wp_stream_finish(WpStream *stream, WpFinish how, const WpStamp *stamp)
 	wp_stream_drop_early(stream);
 	wp_inner_finish(stream->inner, how, stamp);
 	wp_stream_close_calls(stream, how, stamp);
+	if (stream->info.watch && !stream->info.depth) {
+		wp_flow_watch_end(stream->info.watch);
+		wp_stream_count_stalls(stream, WP_FROM_CLIENT);
+	}
 }

@@ -13,11 +13,13 @@ typedef struct {
 	guint us;
 	char from;
 	guint seq, ack, length;
-	guint window; /* 0: as usual; CLOSED: none */
+	guint window; /* 0: as usual; CLOSED: none; TWICE(n): n bytes from 1000 on came twice, says SACK; HOLE(n): so much more, SACK tells a hole */
 	guint8 flags; /* 0: ACK */
 } Packet;
 
-#define CLOSED 99999
+#define CLOSED   99999
+#define TWICE(n) (100000 + (n))
+#define HOLE(n)  (90000 + (n))
 
 typedef struct {
 	const char *name;
@@ -77,6 +79,23 @@ static const Row rows[] = {
 	    { 20500, 's', 2000, 1000, 1000, 0, 0 } },
 	  NULL,
 	  "fast 200-20500 #2-#6" },
+	{ "... the receiver has more room each time",
+	  { { 0, 's', 1000, 1000, 1000, 0, 0 },
+	    { 200, 's', 3000, 1000, 1000, 0, 0 },
+	    { 300, 's', 4000, 1000, 1000, 0, 0 },
+	    { 10000, 'c', 1000, 2000, 0, HOLE(1), 0 },
+	    { 10100, 'c', 1000, 2000, 0, HOLE(2), 0 },
+	    { 20500, 's', 2000, 1000, 1000, 0, 0 } },
+	  NULL,
+	  "fast 200-20500 #2-#6" },
+	{ "... or says so for another reason, and SACK tells nothing",
+	  { { 0, 's', 1000, 1000, 1000, 0, 0 },
+	    { 200, 's', 3000, 1000, 1000, 0, 0 },
+	    { 10000, 'c', 1000, 2000, 0, 600, 0 },
+	    { 10100, 'c', 1000, 2000, 0, 700, 0 },
+	    { 20500, 's', 2000, 1000, 1000, 0, 0 } },
+	  NULL,
+	  "timeout 200-20500 #2-#5" },
 	{ "asked for, and yet sent by the clock alone",
 	  { { 0, 's', 1000, 1000, 1000, 0, 0 },
 	    { 100, 's', 2000, 1000, 1000, 0, 0 },
@@ -96,6 +115,26 @@ static const Row rows[] = {
 	  { { 0, 'c', 1000, 1000, 50, 0, 0 },
 	    { 300, 's', 1000, 1050, 0, 0, 0 },
 	    { 204000, 'c', 1000, 1000, 50, 0, 0 } },
+	  NULL,
+	  "" },
+	{ "a probe, though it had come: the receiver held its acknowledgement back",
+	  { { 0, 'c', 1000, 1000, 50, 0, 0 },
+	    { 11000, 'c', 1000, 1000, 50, 0, 0 },
+	    { 11200, 's', 1000, 1050, 0, TWICE(50), 0 },
+	    { 70000, 's', 1000, 1050, 80, 0, 0 } },
+	  NULL,
+	  "" },
+	{ "a probe, and the double that is told is another",
+	  { { 0, 'c', 1000, 1000, 50, 0, 0 },
+	    { 300, 'c', 1050, 1000, 50, 0, 0 },
+	    { 11000, 'c', 1050, 1000, 50, 0, 0 },
+	    { 11200, 's', 1000, 1100, 0, TWICE(50), 0 } },
+	  NULL,
+	  "timeout 300-11000 #2-#3" },
+	{ "the way back is as well: a double of the client's",
+	  { { 0, 's', 1000, 1000, 50, 0, 0 },
+	    { 11000, 's', 1000, 1000, 50, 0, 0 },
+	    { 11200, 'c', 1000, 1050, 0, TWICE(50), 0 } },
 	  NULL,
 	  "" },
 	{ "no room",
@@ -160,9 +199,18 @@ feed(const Row *row, WpFlowWatch *watch)
 			.ack = packet->ack,
 			.length = packet->length,
 			.window = (guint16)(packet->window == CLOSED ? 0
-					    : packet->window         ? packet->window
-								     : 500),
+					    : packet->window && packet->window < TWICE(0)
+						    ? packet->window
+						    : 500),
 			.flags = packet->flags ? packet->flags : WP_TCP_ACK,
+			.has_hole = packet->window > HOLE(0) &&
+						    packet->window<CLOSED,
+								   .twice_begin = packet->window>
+							    TWICE(0)
+					    ? 1000
+					    : 0,
+			.twice_end =
+				packet->window > TWICE(0) ? 1000 + packet->window - TWICE(0) : 0,
 		};
 		wp_flow_watch_add(watch, packet->from == 'c' ? WP_FROM_CLIENT : WP_FROM_SERVER,
 				  &segment);
@@ -204,6 +252,29 @@ START_TEST(causes)
 	}
 	g_autofree char *held = describe(out, wp_flow_watch_take_stalls(&watch, T0, last_ns, out));
 	ck_assert_msg(strcmp(held, row->held) == 0, "%s: %s", row->name, held);
+}
+END_TEST
+
+/* A reply that was lost behind the tap: its call is over when it comes again. */
+START_TEST(between_calls)
+{
+	static const Row row = { "",
+				 { { 0, 'c', 1000, 1000, 50, 0, 0 },
+				   { 700, 's', 1000, 1050, 80, 0, 0 },
+				   { 204000, 's', 1000, 1050, 80, 0, 0 },
+				   { 204500, 'c', 1050, 1080, 50, 0, 0 } },
+				 NULL,
+				 NULL };
+	WpTransport out[WP_RECORD_MAX_TRANSPORTS];
+	WpFlowWatch watch = { 0 };
+
+	feed(&row, &watch);
+	g_autofree char *held = describe(
+		out, wp_flow_watch_take_stalls(&watch, T0 + 204500 * US, T0 + 205000 * US, out));
+	ck_assert_str_eq(held, "");
+	ck_assert_uint_eq(watch.n_between, 1);
+	wp_flow_watch_end(&watch);
+	ck_assert_uint_eq(watch.n_between, 1);
 }
 END_TEST
 
@@ -272,4 +343,4 @@ START_TEST(too_many)
 END_TEST
 
 WP_SUITE_OF_ROWS("watch", { causes, G_N_ELEMENTS(rows) }, { round_trips, 0 }, { setup, 0 },
-		 { too_many, 0 })
+		 { between_calls, 0 }, { too_many, 0 })
