@@ -111,6 +111,12 @@
 	  "hops found in several copies of a mail, counted once")                                  \
 	X(MAIL_HOPS_SELF, "mail-hops-self", INFO, "hops of mails from a host to itself, left out") \
 	X(MAIL_HOPS_SKIPPED, "mail-hops-skipped", LOSS, "hops of mails beyond the limit")          \
+	X(SPANS, "spans", INFO, "spans read")                                                      \
+	X(SPANS_INNER, "spans-inner", INFO, "spans that are no call of their own")                 \
+	X(SPANS_WITHOUT_PEER, "spans-without-peer", NOTE,                                          \
+	  "spans of callers that do not tell whom they called, left out")                          \
+	X(SPANS_UNUSABLE, "spans-unusable", LOSS, "spans without id or time")                      \
+	X(SPANS_SKIPPED, "spans-skipped", LOSS, "spans beyond the limit")                          \
 	X(TRACE_LINES_BAD, "trace-lines-bad", LOSS, "lines of a trace that could not be read")     \
 	X(TRACE_UNPAIRED, "trace-returns-unpaired", LOSS, "returns of a trace without a call")     \
 	X(WINDOWS, "windows", INFO, "windows, inferred one after the other")                       \

@@ -2,6 +2,7 @@
 #include "capture/trace-io.h"
 #include "report/command.h"
 #include "report/error.h"
+#include "report/escape.h"
 #include "report/form.h"
 #include "report/interrupt.h"
 #include "report/load.h"
@@ -28,8 +29,8 @@ static const WpOption table[] = {
 	  .kind = WP_OPT_TEXT,
 	  .offset = offsetof(RecordsOptions, truth),
 	  .argument = "FILE",
-	  .help = "mails: write there which message caused which, as their\nMessage-IDs tell, for "
-		  "evaluate --truth" },
+	  .help = "spans and mails: write there which call or message caused which,\nas they "
+		  "tell, for evaluate --truth" },
 	{ .name = "format",
 	  .kind = WP_OPT_TEXT,
 	  .offset = offsetof(RecordsOptions, format),
@@ -70,18 +71,25 @@ write_truth(guint64 id, guint64 parent, gpointer data, GError **error)
 	return TRUE;
 }
 
+static gboolean
+write_span_truth(const char *id, const char *parent, gpointer data, GError **error)
+{
+	g_autoptr(GString) row = g_string_new(NULL);
+	(void)error;
+	wp_escape_csv_to(row, id);
+	g_string_append_c(row, ',');
+	wp_escape_csv_to(row, parent);
+	g_string_append_c(row, '\n');
+	wp_out_text(data, row->str);
+	return TRUE;
+}
+
 /* (transfer full) The truth file, which the loader is told to fill; NULL where it is not wanted, or with error. */
 static WpOut *
 open_truth(RecordsOptions *options, WpOverwrite *files, GError **error)
 {
 	if (!options->truth)
 		return NULL;
-	if (!wp_load_is_mail(&options->load)) {
-		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
-			    "--truth is for mails, which are read with --from mail: packets do not "
-			    "tell what caused them");
-		return NULL;
-	}
 	if (!wp_overwrite_add_output(files, options->truth, error))
 		return NULL;
 	WpOut *out = wp_out_open(options->truth, error);
@@ -89,7 +97,8 @@ open_truth(RecordsOptions *options, WpOverwrite *files, GError **error)
 		return NULL;
 	wp_out_text(out, "call_id,parent_id\n");
 	options->load.mail_truth = write_truth;
-	options->load.mail_truth_data = out;
+	options->load.span_truth = write_span_truth;
+	options->load.truth_data = out;
 	return out;
 }
 

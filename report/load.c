@@ -2,6 +2,7 @@
  * Operands -> list of files with their kind -> runs (all captures together, then each trace) -> sink.
  *
  *   operands --expand--> Input[] --sniff--> captures ---------wp_capture_run()--.
+ *                                       |-> spans ------------wp_span_file_run()-+
  *                                       `-> traces --join-----wp_trace_read()---+--> sink
  */
 #include "report/load.h"
@@ -12,6 +13,7 @@
 #include "capture/decoder.h"
 #include "capture/input.h"
 #include "capture/source.h"
+#include "capture/span-file.h"
 #include "capture/taps.h"
 #include "capture/trace-io.h"
 #include "report/error.h"
@@ -21,10 +23,20 @@
 /* Enough of a file to tell what it is. */
 #define HEAD_BYTES 4096
 
+typedef enum {
+	IS_CAPTURE,
+	IS_TRACE,
+	IS_SPANS,
+	IS_EMPTY,
+	IS_CUT, /* compressed, and so short that nothing comes out */
+	IS_OTHER,
+	IS_UNREADABLE
+} Content;
+
 typedef struct {
 	char *path;
-	char *label; /* of its operand, or NULL */
-	gboolean is_capture;
+	char *label;     /* of its operand, or NULL */
+	Content content; /* IS_CAPTURE, IS_TRACE or IS_SPANS */
 } Input;
 
 typedef struct {
@@ -164,23 +176,6 @@ wp_load_is_selective(const WpLoadOptions *options)
 	return options->from.is_set || options->to.is_set || options->filter;
 }
 
-void
-wp_load_outcome_clear(WpLoadOutcome *outcome)
-{
-	g_clear_error(&outcome->late_error);
-}
-
-const char *
-wp_load_partial_reason(const WpLoadOutcome *outcome)
-{
-	if (outcome->is_stopped)
-		return "interrupted; this covers what was read until then";
-	if (outcome->is_inference_stopped)
-		return "interrupted during inference; calls that had no parent yet are not in the "
-		       "patterns";
-	return outcome->late_error ? outcome->late_error->message : NULL;
-}
-
 static void
 clear_input(gpointer data)
 {
@@ -209,14 +204,11 @@ load_clear(Load *load)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Load, load_clear)
 
-typedef enum {
-	IS_CAPTURE,
-	IS_TRACE,
-	IS_EMPTY,
-	IS_CUT, /* compressed, and so short that nothing comes out */
-	IS_OTHER,
-	IS_UNREADABLE
-} Content;
+static gboolean
+is_input(Content content)
+{
+	return content == IS_CAPTURE || content == IS_TRACE || content == IS_SPANS;
+}
 
 /* Standard input cannot be opened twice: what has been peeked at stays in load->standard_input. */
 static Content
@@ -234,6 +226,7 @@ sniff(Load *load, const char *path, GError **error)
 			  : length == 0                                ? IS_EMPTY
 			  : wp_capture_is_capture(head, (gsize)length) ? IS_CAPTURE
 			  : wp_trace_is_trace(head, (gsize)length)     ? IS_TRACE
+			  : wp_span_file_is_spans(head, (gsize)length) ? IS_SPANS
 								       : IS_OTHER;
 	if (is_stdin)
 		load->standard_input = g_steal_pointer(&input);
@@ -241,9 +234,9 @@ sniff(Load *load, const char *path, GError **error)
 }
 
 static void
-add_input(Load *load, const char *path, gboolean is_capture)
+add_input(Load *load, const char *path, Content content)
 {
-	Input input = { g_strdup(path), g_strdup(load->label), is_capture };
+	Input input = { g_strdup(path), g_strdup(load->label), content };
 	g_array_append_val(load->inputs, input);
 }
 
@@ -262,7 +255,7 @@ fail_as_other(const char *path, GError **error)
 			    strcmp(path, "-") == 0 ? "standard input" : path);
 	}
 	g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT,
-		    "%s\npcap, pcapng and trace files are read, also as .gz, .zst and .lz4; "
+		    "%s\npcap, pcapng, trace and span files are read, also as .gz, .zst and .lz4; "
 		    "file(1) tells what this is",
 		    reason->message);
 	return FALSE;
@@ -294,7 +287,7 @@ add_file(Load *load, const char *path, GError **error)
 	}
 	if (content == IS_OTHER)
 		return fail_as_other(path, error);
-	add_input(load, path, content == IS_CAPTURE);
+	add_input(load, path, content);
 	return TRUE;
 }
 
@@ -338,8 +331,8 @@ add_directory(Load *load, const char *path, GError **error)
 	for (guint i = 0; i < files->len; i++) {
 		const char *file = files->pdata[i];
 		Content content = sniff(load, file, NULL);
-		if (content == IS_CAPTURE || content == IS_TRACE)
-			add_input(load, file, content == IS_CAPTURE);
+		if (is_input(content))
+			add_input(load, file, content);
 	}
 	if (load->inputs->len > before)
 		return TRUE;
@@ -380,7 +373,7 @@ wp_load_add_inputs(const WpInvocation *invocation, WpOverwrite *files)
 			wp_overwrite_add_input(files, path);
 		for (guint k = 0; inside && k < inside->len; k++) {
 			Content content = sniff(NULL, inside->pdata[k], NULL);
-			if (content == IS_CAPTURE || content == IS_TRACE)
+			if (is_input(content))
 				wp_overwrite_add_input(files, inside->pdata[k]);
 		}
 	}
@@ -478,7 +471,14 @@ find_start(Load *load, gint64 *out_ns, GError **error)
 				"give the time itself, or save the input first");
 			return FALSE;
 		}
-		if (!(input->is_capture ? first_packet : first_record)(input->path, &ns, error))
+		if (input->content == IS_SPANS) {
+			g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+				    "--from, --to: an offset (+10s) is not for spans, which stand "
+				    "in no order\ngive the time itself");
+			return FALSE;
+		}
+		if (!(input->content == IS_CAPTURE ? first_packet : first_record)(input->path, &ns,
+										  error))
 			return FALSE;
 		if (ns != WP_NO_TIME && (*out_ns == WP_NO_TIME || ns < *out_ns))
 			*out_ns = ns;
@@ -563,7 +563,7 @@ read_captures(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 	WpCaptureOptions options;
 	for (guint i = 0; i < load->inputs->len; i++) {
 		const Input *input = &g_array_index(load->inputs, Input, i);
-		if (!input->is_capture)
+		if (input->content != IS_CAPTURE)
 			continue;
 		g_ptr_array_add(paths, input->path);
 		g_ptr_array_add(labels, input->label);
@@ -622,7 +622,7 @@ read_mails(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 		.progress = on_progress,
 		.progress_data = load,
 		.truth = load->options->mail_truth,
-		.truth_data = load->options->mail_truth_data,
+		.truth_data = load->options->truth_data,
 		.standard_input = &load->standard_input,
 	};
 	return wp_mail_run((const char *const *)paths->pdata, paths->len, &options, nodes, sink,
@@ -630,12 +630,38 @@ read_mails(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 }
 
 static guint
-count_kind(const Load *load, gboolean is_capture)
+count_kind(const Load *load, Content content)
 {
 	guint n = 0;
 	for (guint i = 0; i < load->inputs->len; i++)
-		n += g_array_index(load->inputs, Input, i).is_capture == is_capture;
+		n += g_array_index(load->inputs, Input, i).content == content;
 	return n;
+}
+
+/* All files of spans as one, as a trace may be spread over them. */
+static gboolean
+read_spans(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
+{
+	g_autoptr(GPtrArray) paths = g_ptr_array_new();
+	for (guint i = 0; i < load->inputs->len; i++) {
+		const Input *input = &g_array_index(load->inputs, Input, i);
+		if (input->content == IS_SPANS)
+			g_ptr_array_add(paths, input->path);
+	}
+	if (paths->len == 0 || load->is_stopped)
+		return TRUE;
+	load->unit = "spans";
+	WpSpanFileOptions options = {
+		.from_ns = load->from_ns,
+		.to_ns = load->to_ns,
+		.progress = on_progress,
+		.progress_data = load,
+		.truth = load->options->span_truth,
+		.truth_data = load->options->truth_data,
+		.standard_input = &load->standard_input,
+	};
+	return wp_span_file_run((const char *const *)paths->pdata, paths->len, &options, nodes,
+				sink, error);
 }
 
 static gboolean
@@ -652,11 +678,21 @@ check_packet_options(const Load *load, GError **error)
 			    "--filter is for packets, not for mails\nuse --where or --inside");
 		return FALSE;
 	}
-	if (!load->options->filter || count_kind(load, FALSE) == 0)
-		return TRUE;
-	g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
-		    "--filter is for packets, and a trace holds none\nuse --where for traces");
-	return FALSE;
+	guint n_captures = count_kind(load, IS_CAPTURE);
+	if (load->options->filter && n_captures < load->inputs->len) {
+		g_set_error(
+			error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			"--filter is for packets, and a trace holds none\nuse --where for traces");
+		return FALSE;
+	}
+	if (load->options->span_truth && !is_mail &&
+	    count_kind(load, IS_SPANS) < load->inputs->len) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "--truth is for spans, and for mails, which are read with --from mail: "
+			    "packets do not tell what caused them");
+		return FALSE;
+	}
+	return TRUE;
 }
 
 /* All inputs into JOIN, one begin() ... end() for each run. */
@@ -666,11 +702,11 @@ read_all(Load *load, WpNodes *nodes, WpJoin *join, GError **error)
 	WpRecordSink *sink = wp_join_sink(join);
 	if (wp_load_is_mail(load->options))
 		return read_mails(load, nodes, sink, error);
-	if (!read_captures(load, nodes, sink, error))
+	if (!read_captures(load, nodes, sink, error) || !read_spans(load, nodes, sink, error))
 		return FALSE;
 	for (guint i = 0; i < load->inputs->len && !load->is_stopped; i++) {
 		const Input *input = &g_array_index(load->inputs, Input, i);
-		if (input->is_capture)
+		if (input->content != IS_TRACE)
 			continue;
 		g_autofree char *name = g_path_get_basename(input->path);
 		wp_join_set_name(join, name);
@@ -728,7 +764,8 @@ wp_load_stream(const WpInvocation *invocation, const WpLoadOptions *options, WpN
 	load_init(&load, invocation, options);
 	if (!prepare(&load, error))
 		return FALSE;
-	guint n_runs = count_kind(&load, FALSE) + (count_kind(&load, TRUE) > 0);
+	guint n_runs = count_kind(&load, IS_TRACE) + (count_kind(&load, IS_CAPTURE) > 0) +
+		       (count_kind(&load, IS_SPANS) > 0);
 	if (n_runs <= 1)
 		return run_joined(&load, nodes, sink, out_outcome, error);
 	g_autoptr(WpTrace) trace = gather(&load, nodes, out_outcome, error);
@@ -745,54 +782,4 @@ wp_load_trace(const WpInvocation *invocation, const WpLoadOptions *options,
 	if (!prepare(&load, error))
 		return NULL;
 	return gather(&load, nodes, out_outcome, error);
-}
-
-/* What makes an input lossy: packets or records that should be there and are not. */
-static const WpCounter losses[] = {
-	WP_COUNT_INPUT_TRUNCATED, WP_COUNT_INPUT_STOPPED,
-	WP_COUNT_INPUT_DAMAGED,   WP_COUNT_KERNEL_DROPS,
-	WP_COUNT_PACKETS_SNAPPED, WP_COUNT_FRAGMENTS_LOST,
-	WP_COUNT_LOST_SEGMENTS,   WP_COUNT_GAPS,
-	WP_COUNT_FLOWS_EVICTED,   WP_COUNT_TRACE_LINES_BAD,
-};
-
-/* (transfer full) "inputs cut short: 1; ...", or NULL. */
-static char *
-describe_losses(const WpCounters *counters)
-{
-	GString *text = g_string_new(NULL);
-	for (gsize i = 0; i < G_N_ELEMENTS(losses); i++) {
-		guint64 n = wp_counters_get(counters, losses[i]);
-		if (n)
-			g_string_append_printf(text, "%s%s: %" G_GUINT64_FORMAT,
-					       text->len ? "; " : "",
-					       wp_counter_info[losses[i]].text, n);
-	}
-	return g_string_free(text, text->len == 0);
-}
-
-int
-wp_load_status(const WpInvocation *invocation, const WpLoadOptions *options, WpLoadOutcome *outcome,
-	       const WpCounters *counters, GError **error)
-{
-	if (outcome->late_error) {
-		g_propagate_error(error, g_steal_pointer(&outcome->late_error));
-		return -1;
-	}
-	g_autofree char *lost = describe_losses(counters);
-	if (wp_interrupt_came()) {
-		/* Also where it came too late to stop anything: who pressed Ctrl-C wants to see that it
-		 * was heard. */
-		if (outcome->is_stopped || outcome->is_inference_stopped)
-			wp_warn(invocation, "%s", wp_load_partial_reason(outcome));
-		return WP_EXIT_INTERRUPTED;
-	}
-	if (lost && options->is_strict) {
-		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_STRICT,
-			    "the input is not complete: %s", lost);
-		return -1;
-	}
-	if (lost)
-		wp_warn(invocation, "the input is not complete: %s", lost);
-	return WP_EXIT_OK;
 }

@@ -2,10 +2,10 @@
  * Loading: INPUT... of a command to records. Every command that reads captures or traces takes the
  * same operands and the same options through here.
  *
- * INPUT is a pcap or pcapng file, a trace, each also compressed; a directory (the captures and traces
- * in it, by name); "-" for standard input; each also as "label=path". What it is, its content tells.
+ * INPUT is a pcap or pcapng file, a trace, a file of spans, each also compressed; a directory (what it holds of
+ * these, by name); "-" for standard input; each also as "label=path". What it is, its content tells.
  * All captures are merged in time order, those of several taps on one clock (capture/taps.h); a label names
- * the tap that its files come from. Traces are read after them.
+ * the tap that its files come from. All files of spans are one set of spans, read after them; then traces.
  */
 #ifndef WP_REPORT_LOAD_H
 #define WP_REPORT_LOAD_H
@@ -14,6 +14,7 @@
 
 #include "capture/mail.h"
 #include "capture/sink.h"
+#include "capture/span-file.h"
 #include "capture/trace.h"
 #include "report/command.h"
 #include "report/overwrite.h"
@@ -32,8 +33,10 @@ typedef struct {
 	WpWords clocks;     /* "TAP[=OFFSET[,PPM]]" */
 	gint64 min_taps;    /* 0 = all */
 	gboolean is_strict;
-	WpMailTruthFunc mail_truth; /* not an option: set by the command that wants it, or NULL */
-	gpointer mail_truth_data;
+	/* Not options: set by the command that wants the truth of inputs that tell it, or NULL. */
+	WpMailTruthFunc mail_truth;
+	WpSpanFileTruthFunc span_truth;
+	gpointer truth_data;
 } WpLoadOptions;
 
 /* --from mail: the operands hold mails. */
