@@ -164,12 +164,15 @@ take_ack(WpFlowWatch *watch, WpDirection from, const WpSegment *segment)
 	}
 }
 
-/* Zero stays zero whatever the scale, which the SYN said. */
+/*
+ * Zero stays zero whatever the scale, which the SYN said. Who has sent all that there was room for waits from then on,
+ * though it is told later, with a delayed acknowledgement.
+ */
 static void
-take_window(WpFlowWatchSide *side, const WpSegment *segment)
+take_window(WpFlowWatchSide *side, const WpFlowWatchSide *other, const WpSegment *segment)
 {
 	if (segment->window == 0 && !side->is_closed) {
-		side->closed = point_of(segment);
+		side->closed = other->last.packet ? other->last : point_of(segment);
 		side->is_closed = 1;
 		side->is_opened = 0;
 	} else if (segment->window != 0 && side->is_closed) {
@@ -239,7 +242,7 @@ take_new(WpFlowWatch *watch, WpDirection from, const WpSegment *segment)
 
 	if (other->is_opened) {
 		if (goes_on && is_soon(side, other->opened.time_ns, now.time_ns, AT_ONCE_NS))
-			add_stall(watch, WP_TRANSPORT_WINDOW, other->closed, other->opened);
+			add_stall(watch, WP_TRANSPORT_WINDOW, other->closed, now);
 		other->is_opened = 0;
 	}
 	if (side->is_late && goes_on && segment->length < MAX(side->largest, SMALL) &&
@@ -274,6 +277,7 @@ take_payload(WpFlowWatch *watch, WpDirection from, const WpSegment *segment)
 		side->hole_end = segment->seq;
 	}
 	side->top = end;
+	side->last = point_of(segment);
 	side->largest = MAX(side->largest, segment->length);
 	remember(side, end, segment);
 	watch->last_sender = (guint8)from;
@@ -322,7 +326,7 @@ wp_flow_watch_add(WpFlowWatch *watch, WpDirection from, const WpSegment *segment
 	if (from == WP_FROM_CLIENT && watch->answer.packet && !watch->connected.packet)
 		take_connected(watch, from, segment);
 	take_ack(watch, from, segment);
-	take_window(&watch->sides[from], segment);
+	take_window(&watch->sides[from], &watch->sides[!from], segment);
 	if (segment->length)
 		take_payload(watch, from, segment);
 }

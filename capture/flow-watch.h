@@ -52,14 +52,15 @@ typedef struct {
 typedef struct {
 	WpFlowWatchSent sent[WP_FLOW_WATCH_MAX_SENT]; /* by end */
 	WpFlowWatchPoint hole;                        /* a segment passed that left one */
-	WpFlowWatchPoint closed;                      /* this side has no room */
-	WpFlowWatchPoint opened;                      /* ... and has some again */
-	WpFlowWatchPoint late; /* what was sent last when its acknowledgement came late */
-	gint64 late_ns;        /* when that came; valid with is_late */
-	gint64 equal_ns;       /* the latest of the equal acknowledgements */
-	gint64 rtt_ns;         /* least from the tap to this side and back; 0 = not known */
-	guint32 top;           /* sequence number behind all that was sent; valid with is_known */
-	guint32 acked;         /* the other side has all before */
+	WpFlowWatchPoint last;                        /* payload of this side that was new */
+	WpFlowWatchPoint closed; /* this side has no room: what the other sent last filled it */
+	WpFlowWatchPoint opened; /* ... and has some again */
+	WpFlowWatchPoint late;   /* what was sent last when its acknowledgement came late */
+	gint64 late_ns;          /* when that came; valid with is_late */
+	gint64 equal_ns;         /* the latest of the equal acknowledgements */
+	gint64 rtt_ns;           /* least from the tap to this side and back; 0 = not known */
+	guint32 top;             /* sequence number behind all that was sent; valid with is_known */
+	guint32 acked;           /* the other side has all before */
 	guint32 hole_begin, hole_end; /* sequence numbers that did not pass; equal: none */
 	guint32 largest;              /* payload of a segment */
 	guint16 window;
