@@ -3,6 +3,7 @@
 
 #include "capture/input.h"
 #include "report/analysis.h"
+#include "report/anonymize.h"
 #include "report/command.h"
 #include "report/compare-page.h"
 #include "report/compare.h"
@@ -12,6 +13,7 @@
 #include "report/gate.h"
 #include "report/gather.h"
 #include "report/load.h"
+#include "report/null.h"
 
 typedef struct {
 	WpLoadOptions load;
@@ -25,6 +27,8 @@ typedef struct {
 	GPtrArray *budgets; /* files */
 	gint64 top;
 	gboolean wants_all;
+	gboolean is_anonymous;
+	gboolean is_null;
 } CompareOptions;
 
 #define AT(member) .offset = offsetof(CompareOptions, member)
@@ -41,6 +45,11 @@ static const WpOption side_table[] = {
 	  AT(marks),
 	  .argument = "FILE...",
 	  .help = "the captures after" },
+	{ .name = "null",
+	  .kind = WP_OPT_FLAG,
+	  AT(is_null),
+	  .help = "all captures are of one build: write a budget file with limits\n"
+		  "that follow from what they differ by" },
 	{ .name = "warmup",
 	  .kind = WP_OPT_DURATION,
 	  AT(warmup_ns),
@@ -120,6 +129,10 @@ static const WpOption output_table[] = {
 	  .kind = WP_OPT_FLAG,
 	  AT(wants_all),
 	  .help = "all operations, with all their parts" },
+	{ .name = "anonymize",
+	  .kind = WP_OPT_FLAG,
+	  AT(is_anonymous),
+	  .help = "numbered words for the names of nodes, operations and sides" },
 	{ .name = NULL },
 };
 
@@ -199,10 +212,44 @@ add_operand(Sides *sides, guint side, char *operand)
 }
 
 static gboolean
-split_sides(const WpInvocation *invocation, const WpMarks *marks, Sides *sides, GError **error)
+usage_error(GError **error, const char *text)
+{
+	g_set_error_literal(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE, text);
+	return FALSE;
+}
+
+/* Rules and budgets name what --anonymize hides. */
+static gboolean
+check_purpose(const WpInvocation *invocation, const CompareOptions *options, GError **error)
+{
+	gboolean has_rules = options->rules->len || options->budgets->len;
+	if (options->is_anonymous && has_rules)
+		return usage_error(error, "--anonymize cannot stand beside --fail-on and --budget, "
+					  "which name operations");
+	if (!options->is_null)
+		return TRUE;
+	if (has_rules || options->is_anonymous || options->marks.n)
+		return usage_error(error, "--null compares captures of one build with each other: "
+					  "no sides, rules or --anonymize");
+	if (options->outputs->len > 1 || options->format)
+		return usage_error(error, "--null writes a budget file: one --output, no --format");
+	if (invocation->n_operands < WP_NULL_MIN_CAPTURES)
+		return usage_error(error,
+				   "--null needs three captures of one build, better six or more");
+	return TRUE;
+}
+
+static gboolean
+split_sides(const WpInvocation *invocation, const WpMarks *marks, gboolean is_null, Sides *sides,
+	    GError **error)
 {
 	for (guint side = 0; side < 2; side++)
 		sides->operands[side] = g_ptr_array_new();
+	if (is_null) {
+		for (guint i = 0; i < invocation->n_operands; i++)
+			add_operand(sides, 0, invocation->operands[i]);
+		return TRUE;
+	}
 	if (!marks->n && invocation->n_operands != 2)
 		return sides_error(error, invocation->n_operands < 2
 						  ? "a capture before and one after are needed"
@@ -375,24 +422,33 @@ check_outputs(const WpInvocation *invocation, const CompareOptions *options, GEr
 	if (!options->outputs->len)
 		g_ptr_array_add(options->outputs, (gpointer) "-");
 	for (guint i = 0; i < options->outputs->len; i++)
-		if (wp_form_choose(wp_compare_forms, options->outputs->pdata[i], options->format,
-				   error) < 0 ||
+		if ((!options->is_null &&
+		     wp_form_choose(wp_compare_forms, options->outputs->pdata[i], options->format,
+				    error) < 0) ||
 		    !wp_overwrite_add_output(files, options->outputs->pdata[i], error))
 			return FALSE;
 	return TRUE;
 }
 
-/* What was not read whole comes first, as verdicts rest on it; then what was asked for. */
+/* What was not read whole comes first, as all else rests on it. */
 static int
-exit_status(const CompareOptions *options, const WpComparison *comparison, const WpGate *gate,
-	    Ending *ending, GError **error)
+read_status(Ending *ending, GError **error)
 {
 	if (ending->error) {
 		g_propagate_error(error, g_steal_pointer(&ending->error));
 		return -1;
 	}
-	if (ending->status)
-		return ending->status;
+	return ending->status;
+}
+
+/* Then what was asked for. */
+static int
+exit_status(const CompareOptions *options, const WpComparison *comparison, const WpGate *gate,
+	    Ending *ending, GError **error)
+{
+	int status = read_status(ending, error);
+	if (status)
+		return status;
 	if (options->load.is_strict && !comparison->is_comparable)
 		return WP_EXIT_STRANGE;
 	if (wp_gate_failed(gate) == WP_GATE_ERROR)
@@ -400,6 +456,17 @@ exit_status(const CompareOptions *options, const WpComparison *comparison, const
 	return options->load.is_strict && comparison->verdict == WP_VERDICT_INCONCLUSIVE
 		       ? WP_EXIT_INCONCLUSIVE
 		       : WP_EXIT_OK;
+}
+
+static int
+write_null(const CompareOptions *options, const GPtrArray *digests, Ending *ending, GError **error)
+{
+	g_autoptr(WpOut) out = wp_out_open(options->outputs->pdata[0], error);
+	if (!out)
+		return -1;
+	wp_null_write((WpDigest *const *)(void *)digests->pdata, digests->len, &options->compare,
+		      out);
+	return wp_out_close(out, error) ? read_status(ending, error) : -1;
 }
 
 static int
@@ -412,11 +479,14 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 		g_ptr_array_new_with_free_func((GDestroyNotify)wp_digest_free);
 	g_autoptr(WpGate) gate = read_rules(options, error);
 
-	if (!gate || !check_outputs(invocation, options, error) ||
-	    !split_sides(invocation, &options->marks, &sides, error) ||
+	if (!gate || !check_purpose(invocation, options, error) ||
+	    !check_outputs(invocation, options, error) ||
+	    !split_sides(invocation, &options->marks, options->is_null, &sides, error) ||
 	    !wp_analysis_check(&options->analysis, error) ||
 	    !read_all(invocation, options, &sides, digests, &ending, error))
 		return -1;
+	if (options->is_null)
+		return write_null(options, digests, &ending, error);
 	for (guint side = 0; side < 2; side++)
 		if (sides.labels[side])
 			options->compare.labels[side] = sides.labels[side];
@@ -425,6 +495,8 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 			   sides.operands[0]->len, &options->compare);
 	wp_gate_ask(gate, comparison);
 	warn_of_unused(invocation, gate);
+	if (options->is_anonymous)
+		wp_comparison_anonymize(comparison);
 	for (guint i = 0; i < options->outputs->len; i++)
 		if (!write_page(invocation, options, options->outputs->pdata[i], comparison, gate,
 				error))
@@ -440,7 +512,9 @@ const WpCommand wp_command_compare = {
 		"  wirepath compare before.pcap after.pcap\n"
 		"  wirepath compare v2.4=old.pcap v2.5=new.pcap -o review.txt\n"
 		"  wirepath compare --before a.pcap b.pcap c.pcap --after d.pcap e.pcap f.pcap\n"
-		"  wirepath compare --warmup 10s --strict before.pcap after.pcap\n",
+		"  wirepath compare --warmup 10s --strict before.pcap after.pcap\n"
+		"  wirepath compare --null a.pcap b.pcap c.pcap d.pcap -o limits.budget\n"
+		"  wirepath compare --budget limits.budget old.pcap new.pcap\n",
 	.min_operands = 2,
 	.max_operands = G_MAXUINT,
 	.options_size = sizeof(CompareOptions),

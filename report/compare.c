@@ -658,6 +658,7 @@ WpComparison *
 wp_compare(WpDigest *const *digests, guint n, guint n_before, const WpCompareOptions *options)
 {
 	WpComparison *comparison = g_new0(WpComparison, 1);
+	comparison->texts = g_string_chunk_new(256);
 	g_autoptr(GPtrArray) tests = g_ptr_array_new();
 	Builder builder = { .digests = digests,
 			    .n = n,
@@ -689,5 +690,6 @@ wp_comparison_free(WpComparison *comparison)
 		g_free(comparison->operations[i].parts);
 	g_free(comparison->operations);
 	wp_roles_free(comparison->roles);
+	g_string_chunk_free(comparison->texts);
 	g_free(comparison);
 }

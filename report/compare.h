@@ -159,6 +159,7 @@ typedef struct {
 	gboolean is_worse; /* something takes longer, or is called more often */
 	guint32 n_operations;
 	WpComparedOperation *operations; /* changed first, by contribution; background last */
+	GStringChunk *texts;             /* that are of no digest */
 } WpComparison;
 
 /*
