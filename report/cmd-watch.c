@@ -30,6 +30,7 @@ typedef struct {
 	WpWatchFilesOptions files;
 	gint64 window_ns;
 	gint64 top;
+	gboolean shows_patterns;
 	gboolean is_once;
 	gboolean is_json;
 } WatchOptions;
@@ -51,7 +52,11 @@ static const WpOption table[] = {
 	  .argument = "N",
 	  .minimum = 1,
 	  .maximum = 1e6,
-	  .help = "operations shown; by default 15" },
+	  .help = "operations, and patterns, shown; by default 15" },
+	{ .name = "patterns",
+	  .kind = WP_OPT_FLAG,
+	  AT(shows_patterns),
+	  .help = "show patterns as well: requests that take the same path" },
 	{ .name = "once", .kind = WP_OPT_FLAG, AT(is_once), .help = "end after the first window" },
 	{ .name = "json",
 	  .kind = WP_OPT_FLAG,
@@ -250,6 +255,7 @@ start(Session *session, WatchOptions *options, GError **error)
 
 	session->page.style = wp_style_for(TRUE, invocation->color);
 	session->page.top = (guint32)options->top;
+	session->page.shows_patterns = options->shows_patterns;
 	session->is_screen =
 		is_live && !options->is_json && !options->is_once && isatty(STDOUT_FILENO);
 	session->out = wp_out_open("-", error);

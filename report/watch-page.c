@@ -23,24 +23,31 @@ put_request(WpTable *page, const WpViewOperation *operation, gboolean utf8)
 
 /* "2.4x", or nothing where that is not known. */
 static void
-put_change(WpTable *page, const WpWatchRow *row)
+put_change(WpTable *page, double change)
 {
 	char number[WP_FORMAT_MAX];
-	g_autofree char *text =
-		row->change > 0 ? g_strconcat(wp_format_number(number, row->change), "x", NULL)
-				: g_strdup("");
+	g_autofree char *text = change > 0
+					? g_strconcat(wp_format_number(number, change), "x", NULL)
+					: g_strdup("");
 	wp_table_cell(page, text);
 }
 
-/* The time of day at which it became slow. */
-static void
-put_since(WpTable *page, const WpWatchRow *row)
+/* (transfer full) The time of day, or nothing. */
+static char *
+time_of_day(gint64 ns)
 {
 	char date[WP_FORMAT_MAX] = "";
-	if (row->since_ns != WP_NO_TIME)
-		wp_format_date(date, row->since_ns);
+
+	if (ns != WP_NO_TIME)
+		wp_format_date(date, ns);
 	g_auto(GStrv) words = g_strsplit(date, " ", 3);
-	g_autofree char *day = g_strndup(words[0] && words[1] ? words[1] : "", 8);
+	return g_strndup(words[0] && words[1] ? words[1] : "", 8);
+}
+
+static void
+put_since(WpTable *page, gint64 since_ns)
+{
+	g_autofree char *day = time_of_day(since_ns);
 	wp_table_cell(page, day);
 }
 
@@ -69,8 +76,8 @@ put_row(WpTable *page, const WpWatchRow *row, gboolean utf8)
 	wp_table_cell(page, wp_format_count(text, operation->errors));
 	wp_table_cell(page, wp_format_time(text, operation->latency.p50_ns));
 	wp_table_cell(page, wp_format_time(text, operation->latency.p95_ns));
-	put_change(page, row);
-	put_since(page, row);
+	put_change(page, row->change);
+	put_since(page, row->since_ns);
 	put_blame(page, operation, utf8);
 	put_request(page, operation, utf8);
 }
@@ -88,6 +95,70 @@ put_loss(const WpWatchPage *page, WpOut *out)
 			      "Packets dropped so far: %s by the kernel, %s by the interface\n",
 			      wp_format_count(kernel, total.kernel_drops),
 			      wp_format_count(interface, total.interface_drops));
+}
+
+static void
+put_pattern_row(WpTable *page, const WpWatchPattern *row, gboolean utf8)
+{
+	char text[WP_FORMAT_MAX];
+	const WpViewPattern *pattern = row->pattern;
+	g_autofree char *path = wp_watch_path_name(pattern);
+
+	wp_table_row(page, row->since_ns != WP_NO_TIME ? WP_TABLE_HOT : WP_TABLE_PLAIN);
+	wp_table_cell(page, wp_format_number(text, row->rate));
+	wp_table_cell(page, wp_format_count(text, pattern->errors));
+	wp_table_cell(page, wp_format_time(text, pattern->nodes[0].latency.p50_ns));
+	wp_table_cell(page, wp_format_time(text, pattern->nodes[0].latency.p95_ns));
+	put_change(page, row->change);
+	put_since(page, row->since_ns);
+	put_since(page, row->phase_ns);
+	put_escaped(page, path, utf8);
+}
+
+static void
+put_more(guint32 n, guint32 n_all, WpOut *out)
+{
+	if (n < n_all)
+		wp_out_printf(out, "  ... and %u more (--top N)\n", n_all - n);
+}
+
+/* What was frequent for a while in the hour before, and is not any more. */
+static void
+put_past_phases(const WpWatchPage *page, const WpWatchWindow *window, WpOut *out)
+{
+	guint32 n = 0;
+
+	for (guint i = window->n_phases; i-- > 0;) {
+		const WpPhase *phase = &window->phases[i];
+		if (phase->end_ns == WP_NO_TIME || n++ >= page->top)
+			continue;
+		g_autofree char *begin = time_of_day(phase->begin_ns);
+		g_autofree char *end = time_of_day(phase->end_ns);
+		g_autofree char *name = wp_escape_terminal(phase->name, page->style.utf8);
+		wp_out_printf(out, "%s  %s to %s  %s\n",
+			      n == 1 ? "Frequent only for a while in the hour before:\n" : "",
+			      begin, end, name);
+	}
+	put_more(MIN(n, page->top), n, out);
+}
+
+static void
+put_patterns(const WpWatchPage *page, const WpWatchWindow *window, WpOut *out)
+{
+	static const char *const headings[] = { "per s",  "errors", "p50",     "p95",
+						"change", "since",  "frequent" };
+	guint32 n = MIN(window->n_patterns, page->top);
+	g_autoptr(WpTable) table = wp_table_new();
+
+	for (gsize i = 0; i < G_N_ELEMENTS(headings); i++)
+		wp_table_column(table, headings[i], TRUE, 0);
+	wp_table_column(table, "pattern", FALSE, 0);
+	for (guint32 i = 0; i < n; i++)
+		put_pattern_row(table, &window->patterns[i], page->style.utf8);
+	if (n > 0)
+		wp_table_write(table, &page->style, 2, out);
+	put_more(n, window->n_patterns, out);
+	put_past_phases(page, window, out);
 }
 
 void
@@ -112,9 +183,66 @@ wp_watch_page_text(const WpWatchPage *page, const WpWatchWindow *window, WpOut *
 		put_row(table, &window->rows[i], page->style.utf8);
 	if (n > 0)
 		wp_table_write(table, &page->style, 2, out);
-	if (n < window->n_rows)
-		wp_out_printf(out, "  ... and %u more (--top N)\n", window->n_rows - n);
+	put_more(n, window->n_rows, out);
+	if (page->shows_patterns)
+		put_patterns(page, window, out);
 	put_loss(page, out);
+}
+
+/* What operations and patterns have in common. */
+static void
+put_json_past(WpJson *json, double change, gint64 since_ns)
+{
+	if (change > 0)
+		wp_json_number(json, "change", change, 3);
+	if (since_ns != WP_NO_TIME)
+		wp_json_epoch(json, "since", since_ns);
+}
+
+static void
+put_json_times(WpJson *json, const WpViewTimes *latency)
+{
+	wp_json_number(json, "mean_ns", latency->mean_ns, 0);
+	wp_json_number(json, "p50_ns", latency->p50_ns, 0);
+	wp_json_number(json, "p95_ns", latency->p95_ns, 0);
+}
+
+static void
+put_json_pattern(WpJson *json, const WpWatchPattern *row)
+{
+	const WpViewPattern *pattern = row->pattern;
+	g_autofree char *path = wp_watch_path_name(pattern);
+
+	wp_json_open(json, NULL, '{');
+	wp_json_text(json, "path", path);
+	wp_json_uint(json, "count", pattern->count);
+	wp_json_uint(json, "errors", pattern->errors);
+	wp_json_number(json, "rate", row->rate, 3);
+	put_json_times(json, &pattern->nodes[0].latency);
+	put_json_past(json, row->change, row->since_ns);
+	if (row->phase_ns != WP_NO_TIME)
+		wp_json_epoch(json, "frequent_since", row->phase_ns);
+	wp_json_close(json, '}');
+}
+
+static void
+put_json_patterns(WpJson *json, const WpWatchWindow *window)
+{
+	wp_json_open(json, "patterns", '[');
+	for (guint32 i = 0; i < window->n_patterns; i++)
+		put_json_pattern(json, &window->patterns[i]);
+	wp_json_close(json, ']');
+	wp_json_open(json, "phases", '[');
+	for (guint i = 0; i < window->n_phases; i++) {
+		const WpPhase *phase = &window->phases[i];
+		wp_json_open(json, NULL, '{');
+		wp_json_text(json, "path", phase->name);
+		wp_json_epoch(json, "begin", phase->begin_ns);
+		if (phase->end_ns != WP_NO_TIME)
+			wp_json_epoch(json, "end", phase->end_ns);
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, ']');
 }
 
 static void
@@ -129,13 +257,8 @@ put_json_row(WpJson *json, const WpWatchRow *row)
 	wp_json_uint(json, "count", operation->count);
 	wp_json_uint(json, "errors", operation->errors);
 	wp_json_number(json, "rate", row->rate, 3);
-	wp_json_number(json, "mean_ns", operation->latency.mean_ns, 0);
-	wp_json_number(json, "p50_ns", operation->latency.p50_ns, 0);
-	wp_json_number(json, "p95_ns", operation->latency.p95_ns, 0);
-	if (row->change > 0)
-		wp_json_number(json, "change", row->change, 3);
-	if (row->since_ns != WP_NO_TIME)
-		wp_json_epoch(json, "since", row->since_ns);
+	put_json_times(json, &operation->latency);
+	put_json_past(json, row->change, row->since_ns);
 	wp_json_open(json, "self", '[');
 	for (guint32 i = 0; i < operation->n_shares; i++) {
 		const WpViewShare *share = &operation->shares[i];
@@ -168,6 +291,8 @@ wp_watch_page_json(const WpWatchPage *page, const WpWatchWindow *window, WpOut *
 	for (guint32 i = 0; i < window->n_rows; i++)
 		put_json_row(&json, &window->rows[i]);
 	wp_json_close(&json, ']');
+	if (page->shows_patterns)
+		put_json_patterns(&json, window);
 	wp_json_close(&json, '}');
 	wp_out_char(out, '\n');
 }

@@ -11,7 +11,8 @@
 
 typedef struct {
 	WpStyle style;
-	guint32 top;        /* operations shown as text */
+	guint32 top; /* operations, and patterns, shown as text */
+	gboolean shows_patterns;
 	const WpLive *live; /* whose losses are told; or NULL */
 } WpWatchPage;
 

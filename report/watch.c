@@ -37,7 +37,8 @@ struct WpWatch {
 	WpWatchFunc func;
 	gpointer data;
 	GArray *open;          /* Open, by time */
-	GHashTable *histories; /* name of the operation -> History; only looked up */
+	GHashTable *histories; /* name of the operation or pattern -> History; only looked up */
+	WpPhases *phases;
 	gboolean is_ended;
 };
 
@@ -60,6 +61,7 @@ wp_watch_new(gint64 window_ns, WpWatchFunc func, gpointer data)
 	watch->open = g_array_new(FALSE, TRUE, sizeof(Open));
 	g_array_set_clear_func(watch->open, clear_open);
 	watch->histories = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	watch->phases = wp_phases_new();
 	return watch;
 }
 
@@ -70,6 +72,7 @@ wp_watch_free(WpWatch *watch)
 		return;
 	g_array_unref(watch->open);
 	g_hash_table_unref(watch->histories);
+	wp_phases_free(watch->phases);
 	g_free(watch);
 }
 
@@ -174,6 +177,48 @@ sort_requests(WpWatch *watch, const WpAnalysis *part, GError **error)
 	return TRUE;
 }
 
+/* --- names of patterns --- */
+
+/* A line of a table, and what is kept of each pattern. */
+#define MAX_NAME 240
+
+char *
+wp_watch_path_name(const WpViewPattern *pattern)
+{
+	GString *name = g_string_new(NULL);
+	guint32 depth = 0;
+
+	g_string_append_printf(name, "%s  %s > ", pattern->nodes[0].label, pattern->client);
+	for (guint32 i = 0; i < pattern->n_nodes && name->len < MAX_NAME; i++) {
+		const WpViewNode *node = &pattern->nodes[i];
+		for (; depth > node->depth; depth--)
+			g_string_append_c(name, ')');
+		if (i > 0)
+			g_string_append(name, depth < node->depth ? "(" : ", ");
+		depth = node->depth;
+		g_string_append(name, node->node);
+		if (node->repeat > 1)
+			g_string_append_printf(name, " %ux", node->repeat);
+	}
+	for (; depth > 0 && name->len < MAX_NAME; depth--)
+		g_string_append_c(name, ')');
+	return g_string_free(name, FALSE);
+}
+
+/* (transfer full) The same exactly for equal paths, in another window as well. */
+static char *
+path_key(const WpViewPattern *pattern)
+{
+	g_autoptr(GString) text = g_string_new(pattern->client);
+
+	for (guint32 i = 0; i < pattern->n_nodes; i++) {
+		const WpViewNode *node = &pattern->nodes[i];
+		g_string_append_printf(text, "\x1f%u\x1f%s\x1f%s\x1f%u", node->depth, node->node,
+				       node->label, node->repeat);
+	}
+	return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, (gssize)text->len);
+}
+
 /* --- the past of an operation --- */
 
 static gboolean
@@ -184,10 +229,8 @@ is_forgotten(gpointer key, gpointer value, gpointer data)
 
 /* NULL where there are too many. */
 static History *
-get_history(WpWatch *watch, const WpViewOperation *operation, gint64 begin_ns)
+get_history(WpWatch *watch, const char *name, gint64 begin_ns)
 {
-	g_autofree char *name =
-		g_strjoin("\x1f", operation->client, operation->node, operation->label, NULL);
 	History *history = g_hash_table_lookup(watch->histories, name);
 	gint64 hour_ago_ns = begin_ns - WP_WATCH_HOUR_NS;
 
@@ -196,7 +239,7 @@ get_history(WpWatch *watch, const WpViewOperation *operation, gint64 begin_ns)
 	if (!history && g_hash_table_size(watch->histories) < MAX_HISTORIES) {
 		history = g_new0(History, 1);
 		history->since_ns = WP_NO_TIME;
-		g_hash_table_insert(watch->histories, g_steal_pointer(&name), history);
+		g_hash_table_insert(watch->histories, g_strdup(name), history);
 	}
 	if (history)
 		history->seen_ns = begin_ns;
@@ -239,56 +282,105 @@ remember(History *history, gint64 begin_ns, double p95_ns)
 	history->past[(history->first + history->n++) % MAX_PAST] = (Past){ begin_ns, p95_ns };
 }
 
-/* While an operation is slow its windows are not what is usual. */
-static void
-compare_with_past(WpWatch *watch, WpWatchRow *row, gint64 begin_ns)
-{
-	const WpViewOperation *operation = row->operation;
-	History *history = get_history(watch, operation, begin_ns);
+/* Of what is called NAME: its p95 as a multiple of what was usual, and since when it is slow. */
+typedef struct {
+	double change;
+	gint64 since_ns;
+} Comparison;
 
-	row->since_ns = WP_NO_TIME;
-	if (!history || operation->latency.count < WP_WATCH_MIN_REQUESTS)
-		return;
+/* While something is slow its windows are not what is usual. */
+static Comparison
+compare_with_past(WpWatch *watch, const char *name, const WpViewTimes *latency, gint64 begin_ns)
+{
+	Comparison result = { 0, WP_NO_TIME };
+	History *history = get_history(watch, name, begin_ns);
+
+	if (!history || latency->count < WP_WATCH_MIN_REQUESTS)
+		return result;
 	double usual_ns = usual_p95(history, begin_ns);
-	row->change = usual_ns > 0 ? operation->latency.p95_ns / usual_ns : 0;
-	if (row->change >= WP_WATCH_SLOW) {
+	result.change = usual_ns > 0 ? latency->p95_ns / usual_ns : 0;
+	if (result.change >= WP_WATCH_SLOW) {
 		if (history->since_ns == WP_NO_TIME)
 			history->since_ns = begin_ns;
-		row->since_ns = history->since_ns;
+		result.since_ns = history->since_ns;
 	} else {
 		history->since_ns = WP_NO_TIME;
-		remember(history, begin_ns, operation->latency.p95_ns);
+		remember(history, begin_ns, latency->p95_ns);
 	}
+	return result;
 }
 
 /* --- windows that are complete --- */
+
+static double
+rate_of(const WpWatch *watch, guint64 count)
+{
+	return (double)count / ((double)watch->window_ns / NS_PER_S);
+}
+
+static void
+fill_rows(WpWatch *watch, WpWatchWindow *window)
+{
+	const WpView *view = window->view;
+
+	for (guint32 i = 0; i < view->n_operations; i++) {
+		const WpViewOperation *operation = &view->operations[i];
+		if (operation->is_background)
+			continue;
+		g_autofree char *name = g_strjoin("\x1f", operation->client, operation->node,
+						  operation->label, NULL);
+		Comparison past =
+			compare_with_past(watch, name, &operation->latency, window->begin_ns);
+		window->rows[window->n_rows++] =
+			(WpWatchRow){ operation, rate_of(watch, operation->count), past.change,
+				      past.since_ns };
+		window->requests += operation->count;
+		window->errors += operation->errors;
+	}
+}
+
+static void
+fill_patterns(WpWatch *watch, WpWatchWindow *window)
+{
+	const WpView *view = window->view;
+
+	wp_phases_begin(watch->phases, window->begin_ns);
+	for (guint32 i = 0; i < view->n_patterns; i++) {
+		const WpViewPattern *pattern = &view->patterns[i];
+		if (pattern->is_background)
+			continue;
+		g_autofree char *name = wp_watch_path_name(pattern);
+		g_autofree char *key = path_key(pattern);
+		Comparison past =
+			compare_with_past(watch, key, &pattern->nodes[0].latency, window->begin_ns);
+		gint64 phase_ns = wp_phases_add(watch->phases, key, name, pattern->count);
+		window->patterns[window->n_patterns++] =
+			(WpWatchPattern){ pattern, rate_of(watch, pattern->count), past.change,
+					  past.since_ns, phase_ns };
+	}
+	wp_phases_end(watch->phases);
+	window->phases = wp_phases_list(watch->phases, &window->n_phases);
+}
 
 static gboolean
 show(WpWatch *watch, const WpAnalysis *part, Open *open, GError **error)
 {
 	const WpViewOptions shown = { 0 };
 	WpAnalysis whole = *part;
-	g_autoptr(WpPatternSet) patterns = wp_pattern_sum_finish(open->sum, part->resolved);
+	g_autoptr(WpPatternSet) set = wp_pattern_sum_finish(open->sum, part->resolved);
 
-	whole.patterns = patterns;
+	whole.patterns = set;
 	whole.tally = open->tally;
 	g_autoptr(WpView) view = wp_view_new(&whole, &shown);
 	g_autofree WpWatchRow *rows = g_new0(WpWatchRow, MAX(view->n_operations, 1));
+	g_autofree WpWatchPattern *patterns = g_new0(WpWatchPattern, MAX(view->n_patterns, 1));
 	WpWatchWindow window = { .begin_ns = open->begin_ns,
 				 .end_ns = open->begin_ns + watch->window_ns,
 				 .rows = rows,
+				 .patterns = patterns,
 				 .view = view };
-	for (guint32 i = 0; i < view->n_operations; i++) {
-		const WpViewOperation *operation = &view->operations[i];
-		if (operation->is_background)
-			continue;
-		WpWatchRow *row = &rows[window.n_rows++];
-		row->operation = operation;
-		row->rate = (double)operation->count / ((double)watch->window_ns / NS_PER_S);
-		compare_with_past(watch, row, open->begin_ns);
-		window.requests += operation->count;
-		window.errors += operation->errors;
-	}
+	fill_rows(watch, &window);
+	fill_patterns(watch, &window);
 	if (watch->func(&window, watch->data, error))
 		return TRUE;
 	watch->is_ended = TRUE;

@@ -12,6 +12,7 @@
 #include <glib.h>
 
 #include "report/analysis.h"
+#include "report/phases.h"
 #include "report/view.h"
 
 /* What is compared with: windows of the hour before, at least 3, of at least 5 requests. */
@@ -30,6 +31,15 @@ typedef struct {
 	gint64 since_ns; /* it is slow since the window that begins then; WP_NO_TIME = it is not */
 } WpWatchRow;
 
+/* Requests that take the same path, in a window. */
+typedef struct {
+	const WpViewPattern *pattern;
+	double rate;
+	double change; /* as above */
+	gint64 since_ns;
+	gint64 phase_ns; /* frequent only since the window that begins then (phases.h), or WP_NO_TIME */
+} WpWatchPattern;
+
 typedef struct {
 	gint64 begin_ns;
 	gint64 end_ns;
@@ -37,8 +47,15 @@ typedef struct {
 	guint64 errors;
 	guint32 n_rows;
 	WpWatchRow *rows; /* most time first, background left out */
+	guint32 n_patterns;
+	WpWatchPattern *patterns; /* likewise; what view.h folds is left out */
+	guint n_phases;
+	const WpPhase *phases; /* of patterns, in the hour before; named by wp_watch_path_name() */
 	const WpView *view;
 } WpWatchWindow;
+
+/* (transfer full) PATTERN in a line: "GET /  client > web(app(db, cache 3x))". */
+char *wp_watch_path_name(const WpViewPattern *pattern);
 
 /* FALSE ends the watch, which is no error where ERROR is not set. */
 typedef gboolean (*WpWatchFunc)(const WpWatchWindow *window, gpointer data, GError **error);
