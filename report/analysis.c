@@ -43,6 +43,12 @@ static const WpOption selection_table[] = {
 	  .argument = "NODE|LABEL",
 	  .help = "see the paths from there on: calls into the node, or with\nthe label, are the "
 		  "roots; may be a pattern with * and ?" },
+	{ .name = "hide",
+	  .kind = WP_OPT_WORDS,
+	  AT(hidden),
+	  .argument = "NODE",
+	  .help = "leave calls into the node out (a sidecar, a proxy): what it calls\nis called by "
+		  "what called it; may be a pattern; repeatable" },
 	{ .name = "list-fields",
 	  .kind = WP_OPT_ACTION,
 	  .action = wp_where_list_fields,
@@ -277,6 +283,12 @@ wp_analysis_check(const WpAnalysisOptions *options, GError **error)
 			    wp_engines[options->engine - 1]->name);
 		return FALSE;
 	}
+	if (wp_analysis_is_aggregate(options) && options->hidden.n) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "--hide: the engine %s links no calls, so none can be taken out",
+			    wp_engines[options->engine - 1]->name);
+		return FALSE;
+	}
 	for (const WpEngine *const *e = wp_engines; *e; e++)
 		if ((*e)->check && !(*e)->check(wp_analysis_engine_options(options, *e), error))
 			return FALSE;
@@ -309,7 +321,7 @@ select_spans(WpAnalysis *analysis, const WpAnalysisOptions *options, gboolean *o
 	     GError **error)
 {
 	g_autoptr(WpWhere) where = NULL;
-	if (!options->where && !options->root && !analysis->answer)
+	if (!options->where && !options->root && !options->hidden.n && !analysis->answer)
 		return TRUE;
 	if (options->where) {
 		where = wp_where_new(options->where, error);
@@ -317,7 +329,8 @@ select_spans(WpAnalysis *analysis, const WpAnalysisOptions *options, gboolean *o
 			return FALSE;
 	}
 	const WpSelectionWish wish = { options->root, where,
-				       analysis->answer ? analysis->answer->takes : NULL };
+				       analysis->answer ? analysis->answer->takes : NULL,
+				       options->hidden.words };
 	analysis->selection =
 		wp_selection_new(analysis->resolved, analysis->links, &wish, out_found, error);
 	if (!analysis->selection)

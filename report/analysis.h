@@ -26,6 +26,7 @@ typedef struct {
 	gint64 examples; /* calls before a window to learn from */
 	const char *root;
 	const char *where;
+	WpWords hidden;            /* nodes */
 	gboolean takes_aggregates; /* an engine that links no calls will do */
 
 	/* Not options: set by the command that watches, or 0. */

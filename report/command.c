@@ -102,24 +102,56 @@ wp_command_overview(WpOut *out)
 		"them, or -\nfor standard input.\n");
 }
 
-void
-wp_command_help(const WpCommand *command, WpOut *out)
+/* COMMAND's parser, for as long as DATA needs it to be shown. */
+static void
+with_parser(const WpCommand *command, void (*func)(const WpOptions *parser, gpointer data),
+	    gpointer data)
 {
 	WpInvocation invocation = { 0 };
 	HelpOptions help = { 0 };
 	gpointer options = g_malloc0(command->options_size);
 	g_autoptr(WpOptions) parser = make_parser(command, options, &invocation, &help);
+	func(parser, data);
+	if (command->clear)
+		command->clear(options);
+	g_free(options);
+}
 
+static void
+write_options(const WpOptions *parser, gpointer data)
+{
+	wp_options_help(parser, data);
+}
+
+void
+wp_command_help(const WpCommand *command, WpOut *out)
+{
 	wp_out_printf(out, "usage: wirepath %s%s%s\n\n%s\n", command->name,
 		      *command->synopsis ? " " : "", command->synopsis, command->summary);
 	if (command->examples)
 		wp_out_printf(out, "\nExamples\n%s", command->examples);
 	if (command->details)
 		wp_out_printf(out, "\n%s", command->details);
-	wp_options_help(parser, out);
-	if (command->clear)
-		command->clear(options);
-	g_free(options);
+	with_parser(command, write_options, out);
+}
+
+typedef struct {
+	WpOptionFunc func;
+	gpointer data;
+} Each;
+
+static void
+each_option(const WpOptions *parser, gpointer data)
+{
+	const Each *each = data;
+	wp_options_foreach(parser, each->func, each->data);
+}
+
+void
+wp_command_options(const WpCommand *command, WpOptionFunc func, gpointer data)
+{
+	Each each = { func, data };
+	with_parser(command, each_option, &each);
 }
 
 static int

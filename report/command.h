@@ -60,6 +60,9 @@ int wp_command_main(int argc, char **argv, GPtrArray *warnings, GError **error);
 /* Notes a warning for the end of the run. */
 void wp_warn(const WpInvocation *invocation, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
+/* Calls FUNC for each option of COMMAND, common ones included. */
+void wp_command_options(const WpCommand *command, WpOptionFunc func, gpointer data);
+
 /* Writes the overview of all commands, or all about one. */
 void wp_command_overview(WpOut *out);
 void wp_command_help(const WpCommand *command, WpOut *out);

@@ -556,3 +556,13 @@ wp_options_help(const WpOptions *options, WpOut *out)
 				help_option(option, out);
 	}
 }
+
+void
+wp_options_foreach(const WpOptions *options, WpOptionFunc func, gpointer data)
+{
+	for (guint i = 0; i < options->groups->len; i++)
+		for (const WpOption *o = g_array_index(options->groups, Group, i).table; o->name;
+		     o++)
+			if (!is_shown(options, i, o->name))
+				func(o, data);
+}

@@ -101,6 +101,10 @@ gboolean wp_options_given(const WpOptions *options, const char *name);
 /* Writes the part of --help that lists them. */
 void wp_options_help(const WpOptions *options, WpOut *out);
 
+/* Calls FUNC for each option, as help shows them. */
+typedef void (*WpOptionFunc)(const WpOption *option, gpointer data);
+void wp_options_foreach(const WpOptions *options, WpOptionFunc func, gpointer data);
+
 /*
  * (transfer none) The one of NAMES (NULL-ended) that WORD was probably meant to be, or NULL.
  */

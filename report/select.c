@@ -47,24 +47,32 @@ has_glob(const char *text)
 	return strpbrk(text, "*?") != NULL;
 }
 
-/* ROOT is a node's name or its address, or a label; with * or ? a pattern of these. */
 static gboolean
-matches_root(const Selector *selector, const WpSpan *span, const char *root)
+matches_text(const char *wanted, const char *text)
+{
+	return *text &&
+	       (has_glob(wanted) ? wp_glob_matches(wanted, text) : strcmp(text, wanted) == 0);
+}
+
+/* NODE is the name or the address of the callee; with * or ? a pattern of these. */
+static gboolean
+matches_node(const Selector *selector, const WpSpan *span, const char *node)
 {
 	char buffer[WP_ENDPOINT_TEXT_MAX];
 	const WpRecord *call = &wp_trace_records(selector->trace)[span->call_record];
-	const char *texts[] = {
-		wp_resolved_node_name(selector->resolved, span->callee),
-		wp_nodes_text(selector->nodes, call->label),
-		"",
-	};
-	if (wp_endpoint_is_known(&call->dst))
-		texts[2] = wp_address_text(call->dst.address, buffer, sizeof buffer);
-	for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
-		if (*texts[i] && (has_glob(root) ? wp_glob_matches(root, texts[i])
-						 : strcmp(texts[i], root) == 0))
-			return TRUE;
-	return FALSE;
+	if (matches_text(node, wp_resolved_node_name(selector->resolved, span->callee)))
+		return TRUE;
+	return wp_endpoint_is_known(&call->dst) &&
+	       matches_text(node, wp_address_text(call->dst.address, buffer, sizeof buffer));
+}
+
+/* ... or ROOT is a label. */
+static gboolean
+matches_root(const Selector *selector, const WpSpan *span, const char *root)
+{
+	const WpRecord *call = &wp_trace_records(selector->trace)[span->call_record];
+	return matches_node(selector, span, root) ||
+	       matches_text(root, wp_nodes_text(selector->nodes, call->label));
 }
 
 /*
@@ -97,20 +105,20 @@ find_tops(const WpLinks *links, const guint8 *is_marked, guint32 *out)
 	}
 }
 
+/* OPTION names a node that is none. */
 static GError *
-no_such_root(const Selector *selector, const char *root)
+no_such_node(const Selector *selector, const char *option, const char *name, const char *what)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 	guint32 n = wp_resolved_n_nodes(selector->resolved);
 	for (guint32 i = 0; i < n; i++)
 		g_ptr_array_add(names, (gpointer)wp_resolved_node_name(selector->resolved, i));
 	g_ptr_array_add(names, NULL);
-	const char *nearest = wp_nearest_name(root, (const char *const *)names->pdata);
-	return g_error_new(
-		WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
-		"--root %s: no call into a node, and none with a label, of that name%s%s%s", root,
-		nearest ? "\ndid you mean " : "\n\"wirepath inspect\" lists the nodes",
-		nearest ? nearest : "", nearest ? "?" : "");
+	const char *nearest = wp_nearest_name(name, (const char *const *)names->pdata);
+	return g_error_new(WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			   "--%s %s: no call into a node%s of that name%s%s%s", option, name, what,
+			   nearest ? "\ndid you mean " : "\n\"wirepath inspect\" lists the nodes",
+			   nearest ? nearest : "", nearest ? "?" : "");
 }
 
 static gboolean
@@ -129,7 +137,8 @@ apply_root(Selector *selector, const char *root, gboolean *out_found, GError **e
 	if (out_found)
 		*out_found |= found;
 	if (!found && n && !out_found) {
-		g_propagate_error(error, no_such_root(selector, root));
+		g_propagate_error(error,
+				  no_such_node(selector, "root", root, ", and none with a label,"));
 		return FALSE;
 	}
 	find_tops(selection->links, is_marked, tops);
@@ -195,6 +204,67 @@ apply_where(Selector *selector, const WpWhere *where)
 		selection->keep[i] &= tops[i] != WP_NO_SPAN && is_wanted[tops[i]];
 }
 
+/*
+ * The link of I goes to the nearest call above that is not hidden, as likely as all links on the way are right together.
+ * Those on the way get the same, so that each is passed once.
+ */
+static void
+lift_link(WpLinks *links, const guint8 *is_hidden, guint32 i, GArray *way)
+{
+	g_array_set_size(way, 0);
+	for (guint32 at = i; at != WP_NO_SPAN; at = links->links[at].parent) {
+		g_array_append_val(way, at);
+		guint32 parent = links->links[at].parent;
+		if (parent == WP_NO_SPAN || !is_hidden[parent])
+			break;
+	}
+	for (guint k = way->len - 1; k-- > 0;) {
+		WpLink *link = &links->links[g_array_index(way, guint32, k)];
+		const WpLink *above = &links->links[g_array_index(way, guint32, k + 1)];
+		link->parent = above->parent;
+		link->runner_up = WP_NO_SPAN;
+		link->probability = link->probability < 0 || above->probability < 0
+					    ? -1
+					    : link->probability * above->probability;
+		/* Without one, it is as its lost parent was: a root, or one whose parent was not seen. */
+		if (above->parent == WP_NO_SPAN)
+			link->evidence = above->evidence;
+	}
+}
+
+/* Calls into hidden nodes are left out; FALSE where a node is none, unless this is but a part. */
+static gboolean
+apply_hidden(Selector *selector, const char *const *hidden, gboolean is_part, GError **error)
+{
+	WpSelection *selection = selector->selection;
+	guint32 n = selector->spans->n;
+	g_autofree guint8 *is_hidden = g_malloc0(MAX(n, 1));
+	g_autoptr(GArray) way = g_array_new(FALSE, FALSE, sizeof(guint32));
+
+	for (; *hidden; hidden++) {
+		gboolean found = FALSE;
+		for (guint32 i = 0; i < n; i++) {
+			gboolean is_it =
+				matches_node(selector, &selector->spans->spans[i], *hidden);
+			is_hidden[i] |= is_it;
+			found |= is_it;
+		}
+		if (!found && n && !is_part) {
+			g_propagate_error(error, no_such_node(selector, "hide", *hidden, ""));
+			return FALSE;
+		}
+	}
+	for (guint32 i = 0; i < n; i++) {
+		lift_link(selection->links, is_hidden, i, way);
+		guint32 runner_up = selection->links->links[i].runner_up;
+		if (runner_up != WP_NO_SPAN && is_hidden[runner_up])
+			selection->links->links[i].runner_up = WP_NO_SPAN;
+	}
+	for (guint32 i = 0; i < n; i++)
+		selection->keep[i] &= !is_hidden[i];
+	return TRUE;
+}
+
 /* What is not selected is on no path and has no candidates, as if its parent had not been seen. */
 static void
 hide_rest(WpSelection *selection)
@@ -226,6 +296,9 @@ wp_selection_new(const WpResolved *resolved, const WpLinks *links, const WpSelec
 		apply_where(&selector, wish->where);
 	for (guint32 i = 0; wish->takes && i < links->n; i++)
 		selection->keep[i] &= wish->takes[i];
+	if (wish->hidden && wish->hidden[0] &&
+	    !apply_hidden(&selector, wish->hidden, wish->takes != NULL, error))
+		return NULL;
 	hide_rest(selection);
 	return g_steal_pointer(&selection);
 }

@@ -27,6 +27,9 @@ typedef struct {
 	const char *root;
 	const WpWhere *where;
 	const guint8 *takes; /* per span: 0 = left out (window.h) */
+	const char *const *
+		hidden; /* nodes, also as patterns; NULL-ended: calls into them are left out, and what
+				      these caused belongs to what caused them */
 } WpSelectionWish;
 
 /*

@@ -137,7 +137,7 @@ list_windows(const gint64 *windows, const guint8 *takes, guint32 n)
 static gboolean
 add_requests(const WpAnalysis *part, const guint8 *takes, Open *open, GError **error)
 {
-	const WpSelectionWish wish = { NULL, NULL, takes };
+	const WpSelectionWish wish = { .takes = takes };
 	g_autoptr(WpSelection) selection =
 		wp_selection_new(part->resolved, wp_analysis_links(part), &wish, NULL, error);
 
