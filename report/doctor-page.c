@@ -265,7 +265,7 @@ const WpForm wp_doctor_forms[] = {
 	{ "text", text_suffixes },
 	{ "markdown", markdown_suffixes },
 	{ "json", json_suffixes },
-	{ NULL },
+	{ NULL, NULL },
 };
 
 const WpDoctorPageFunc wp_doctor_writers[] = { write_text, write_markdown, write_json };

@@ -23,7 +23,7 @@ const WpDoctorRule wp_doctor_rules[] = {
 	{ "together", "min-correlation", AT(follow), 0, 1 },
 	{ "lanes", "min-waiting", .is_share = TRUE, AT(lane_wait), 0, 1 },
 	{ "rows", "min-calls", .is_count = TRUE, AT(row), 2, 1e6 },
-	{ NULL },
+	{ .group = NULL },
 };
 
 void
