@@ -5,42 +5,23 @@
  * Each operation is a set of series. Beyond MAX_OPERATIONS of them (those with the fewest calls; names come from
  * packets and may be made up without end) calls are summed up as operation "(other)" of their node.
  */
-#include "config.h"
-
 #include <string.h>
 
-#include "report/escape.h"
 #include "report/export.h"
-#include "report/format.h"
+#include "report/prometheus.h"
 
 #define MAX_OPERATIONS 200   /* written */
 #define MAX_KEPT       20000 /* ... chosen from so many */
 #define REST           "(other)"
 
-/* Upper bounds in seconds and in ns; +Inf follows. */
-static const struct {
-	const char *text;
-	gint64 ns;
-} bounds[] = {
-	{ "0.0001", 100000 },  { "0.00025", 250000 }, { "0.0005", 500000 },  { "0.001", 1000000 },
-	{ "0.0025", 2500000 }, { "0.005", 5000000 },  { "0.01", 10000000 },  { "0.025", 25000000 },
-	{ "0.05", 50000000 },  { "0.1", 100000000 },  { "0.25", 250000000 }, { "0.5", 500000000 },
-	{ "1", 1000000000 },   { "2.5", 2500000000 }, { "5", 5000000000 },   { "10", 10000000000 },
-	{ "30", 30000000000 },
-};
-
-#define N_BOUNDS G_N_ELEMENTS(bounds)
-
 typedef struct {
 	char *node;
 	char *operation;
 	char *protocol;
-	guint64 buckets[N_BOUNDS + 1];
-	guint64 timed; /* calls with a return: those in the buckets */
+	WpPrometheusTimes latency; /* of calls with a return */
 	guint64 calls;
 	guint64 messages;
 	guint64 errors;
-	gint64 latency_ns;
 } Operation;
 
 typedef struct {
@@ -130,17 +111,6 @@ add_self(Metrics *metrics, const char *node, gint64 ns)
 }
 
 static void
-add_latency(Operation *operation, gint64 ns)
-{
-	guint i = 0;
-	while (i < N_BOUNDS && ns > bounds[i].ns)
-		i++;
-	operation->buckets[i]++;
-	operation->timed++;
-	operation->latency_ns += ns;
-}
-
-static void
 add_call(Metrics *metrics, const WpExportCall *call)
 {
 	Operation *operation = find_operation(&metrics->operations, call->callee,
@@ -150,7 +120,7 @@ add_call(Metrics *metrics, const WpExportCall *call)
 	operation->errors += call->is_error;
 	/* What waits by design has no latency that says anything. */
 	if (call->has_end && !call->waits)
-		add_latency(operation, call->end_ns - call->begin_ns);
+		wp_prometheus_add_time(&operation->latency, call->end_ns - call->begin_ns);
 	add_self(metrics, call->callee, call->waits ? 0 : call->self_ns);
 	if (!metrics->has_time || call->begin_ns < metrics->begin_ns)
 		metrics->begin_ns = call->begin_ns;
@@ -170,19 +140,6 @@ metrics_trace(gpointer state, const WpExportTrace *trace, WpOut *out)
 
 /* --- the page --- */
 
-/* Most calls first; then by name. */
-static int
-compare_operations(gconstpointer a, gconstpointer b)
-{
-	const Operation *x = *(Operation *const *)a, *y = *(Operation *const *)b;
-	guint64 m = x->calls + x->messages, n = y->calls + y->messages;
-	if (m != n)
-		return m > n ? -1 : 1;
-	int order = strcmp(x->node, y->node);
-	order = order ? order : strcmp(x->operation, y->operation);
-	return order ? order : strcmp(x->protocol, y->protocol);
-}
-
 static int
 compare_by_name(gconstpointer a, gconstpointer b)
 {
@@ -192,16 +149,24 @@ compare_by_name(gconstpointer a, gconstpointer b)
 	return order ? order : strcmp(x->protocol, y->protocol);
 }
 
+/* Most calls first; then by name. */
+static int
+compare_operations(gconstpointer a, gconstpointer b)
+{
+	const Operation *x = *(Operation *const *)a, *y = *(Operation *const *)b;
+	guint64 m = x->calls + x->messages, n = y->calls + y->messages;
+	return m != n ? (m > n ? -1 : 1) : compare_by_name(a, b);
+}
+
 static void
 merge(Operation *into, const Operation *from)
 {
-	for (guint i = 0; i <= N_BOUNDS; i++)
-		into->buckets[i] += from->buckets[i];
-	into->timed += from->timed;
+	for (guint i = 0; i <= WP_PROMETHEUS_N_BOUNDS; i++)
+		into->latency.counts[i] += from->latency.counts[i];
+	into->latency.sum_ns += from->latency.sum_ns;
 	into->calls += from->calls;
 	into->messages += from->messages;
 	into->errors += from->errors;
-	into->latency_ns += from->latency_ns;
 }
 
 /* (transfer container) Those to be written, by name; the rest are put into REST, which owns what is new. */
@@ -222,90 +187,52 @@ choose(const Metrics *metrics, Operations *rest)
 	return chosen;
 }
 
-static void
-write_head(WpOut *out, const char *name, const char *type, const char *help)
-{
-	wp_out_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
+/* A family of numbers of operations, or the histogram. */
+typedef struct {
+	const char *name;
+	WpPrometheusType type;
+	const char *help;
+	gsize offset; /* in Operation */
+} Family;
 
-/* \ " and line ends are quoted; what cannot be seen was made visible before. */
-static void
-write_label(WpOut *out, const char *key, const char *value, char before)
-{
-	g_autofree char *safe = wp_escape_terminal(value, TRUE);
-	wp_out_printf(out, "%c%s=\"", before, key);
-	for (const char *p = safe; *p; p++) {
-		if (*p == '\\' || *p == '"')
-			wp_out_char(out, '\\');
-		wp_out_char(out, *p);
-	}
-	wp_out_char(out, '"');
-}
-
-static void
-write_labels(WpOut *out, const Operation *operation)
-{
-	write_label(out, "node", operation->node, '{');
-	write_label(out, "operation", operation->operation, ',');
-	write_label(out, "protocol", operation->protocol, ',');
-}
+static const Family families[] = {
+	{ "wirepath_calls_total", WP_PROMETHEUS_COUNTER, "Calls, one-way messages not counted.",
+	  offsetof(Operation, calls) },
+	{ "wirepath_messages_total", WP_PROMETHEUS_COUNTER, "One-way messages.",
+	  offsetof(Operation, messages) },
+	{ "wirepath_errors_total", WP_PROMETHEUS_COUNTER,
+	  "Calls that ended with an error, a reset or a timeout.", offsetof(Operation, errors) },
+	{ "wirepath_call_duration_seconds", WP_PROMETHEUS_HISTOGRAM,
+	  "Call to return, calls that it caused included.", offsetof(Operation, latency) },
+};
 
 static void
-write_seconds(WpOut *out, gint64 ns)
+write_sample(WpPrometheus *page, const Family *family, const Operation *operation)
 {
-	wp_out_printf(out, "%" G_GINT64_FORMAT ".%09" G_GINT64_FORMAT "\n", ns / 1000000000,
-		      ns % 1000000000);
-}
-
-static void
-write_count(WpOut *out, const char *name, const Operation *operation, guint64 count)
-{
-	wp_out_text(out, name);
-	write_labels(out, operation);
-	wp_out_printf(out, "} %" G_GUINT64_FORMAT "\n", count);
+	const WpPrometheusLabel labels[] = {
+		{ "node", operation->node },
+		{ "operation", operation->operation },
+		{ "protocol", operation->protocol },
+	};
+	if (family->type == WP_PROMETHEUS_HISTOGRAM)
+		wp_prometheus_times(page, labels, G_N_ELEMENTS(labels),
+				    G_STRUCT_MEMBER_P(operation, family->offset));
+	else
+		wp_prometheus_count(page, labels, G_N_ELEMENTS(labels),
+				    G_STRUCT_MEMBER(guint64, operation, family->offset));
 }
 
 static void
-write_histogram(WpOut *out, const Operation *operation)
-{
-	guint64 sum = 0;
-	for (guint i = 0; i <= N_BOUNDS; i++) {
-		sum += operation->buckets[i];
-		wp_out_text(out, "wirepath_call_duration_seconds_bucket");
-		write_labels(out, operation);
-		wp_out_printf(out, ",le=\"%s\"} %" G_GUINT64_FORMAT "\n",
-			      i < N_BOUNDS ? bounds[i].text : "+Inf", sum);
-	}
-	wp_out_text(out, "wirepath_call_duration_seconds_sum");
-	write_labels(out, operation);
-	wp_out_text(out, "} ");
-	write_seconds(out, operation->latency_ns);
-	write_count(out, "wirepath_call_duration_seconds_count", operation, operation->timed);
-}
-
-static void
-write_operations(const Metrics *metrics, WpOut *out)
+write_operations(const Metrics *metrics, WpPrometheus *page)
 {
 	g_auto(Operations) rest = { 0 };
 	operations_init(&rest);
 	g_autoptr(GPtrArray) chosen = choose(metrics, &rest);
-	write_head(out, "wirepath_calls_total", "counter", "Calls, one-way messages not counted.");
-	for (guint i = 0; i < chosen->len; i++)
-		write_count(out, "wirepath_calls_total", chosen->pdata[i],
-			    ((Operation *)chosen->pdata[i])->calls);
-	write_head(out, "wirepath_messages_total", "counter", "One-way messages.");
-	for (guint i = 0; i < chosen->len; i++)
-		write_count(out, "wirepath_messages_total", chosen->pdata[i],
-			    ((Operation *)chosen->pdata[i])->messages);
-	write_head(out, "wirepath_errors_total", "counter",
-		   "Calls that ended with an error, a reset or a timeout.");
-	for (guint i = 0; i < chosen->len; i++)
-		write_count(out, "wirepath_errors_total", chosen->pdata[i],
-			    ((Operation *)chosen->pdata[i])->errors);
-	write_head(out, "wirepath_call_duration_seconds", "histogram",
-		   "Call to return, calls that it caused included.");
-	for (guint i = 0; i < chosen->len; i++)
-		write_histogram(out, chosen->pdata[i]);
+	for (gsize f = 0; f < G_N_ELEMENTS(families); f++) {
+		wp_prometheus_family(page, families[f].name, families[f].type, families[f].help);
+		for (guint i = 0; i < chosen->len; i++)
+			write_sample(page, &families[f], chosen->pdata[i]);
+	}
 }
 
 static int
@@ -315,36 +242,17 @@ compare_keys(gconstpointer a, gconstpointer b)
 }
 
 static void
-write_nodes(const Metrics *metrics, WpOut *out)
+write_nodes(const Metrics *metrics, WpPrometheus *page)
 {
 	guint n;
 	g_autofree char **names = (char **)g_hash_table_get_keys_as_array(metrics->nodes, &n);
 	qsort(names, n, sizeof *names, compare_keys);
-	write_head(out, "wirepath_node_self_seconds_total", "counter",
-		   "Time in which a call of the node was open and none that it caused.");
+	wp_prometheus_family(page, "wirepath_node_self_seconds_total", WP_PROMETHEUS_COUNTER,
+			     "Time in which a call of the node was open and none that it caused.");
 	for (guint i = 0; i < n; i++) {
+		const WpPrometheusLabel label = { "node", names[i] };
 		const gint64 *self_ns = g_hash_table_lookup(metrics->nodes, names[i]);
-		wp_out_text(out, "wirepath_node_self_seconds_total");
-		write_label(out, "node", names[i], '{');
-		wp_out_text(out, "} ");
-		write_seconds(out, *self_ns);
-	}
-}
-
-static void
-write_counters(const WpCounters *counters, WpOut *out)
-{
-	static const char *const severities[] = { "fact", "note", "loss" };
-	write_head(out, "wirepath_capture_events_total", "counter",
-		   "What was counted while reading; wirepath report --list-counters says what.");
-	for (int i = 0; i < WP_N_COUNTERS; i++) {
-		guint64 count = wp_counters_get(counters, (WpCounter)i);
-		if (!count)
-			continue;
-		wp_out_text(out, "wirepath_capture_events_total");
-		write_label(out, "counter", wp_counter_info[i].name, '{');
-		write_label(out, "severity", severities[wp_counter_info[i].severity], ',');
-		wp_out_printf(out, "} %" G_GUINT64_FORMAT "\n", count);
+		wp_prometheus_seconds(page, &label, 1, (double)*self_ns);
 	}
 }
 
@@ -352,17 +260,17 @@ static void
 metrics_end(gpointer state, const WpExportEnd *end, WpOut *out)
 {
 	const Metrics *metrics = state;
-	write_head(out, "wirepath_requests_total", "counter", "Calls that no call caused.");
-	wp_out_printf(out, "wirepath_requests_total %" G_GUINT64_FORMAT "\n", metrics->n_requests);
-	write_head(out, "wirepath_observed_seconds", "gauge",
-		   "From the first call to the last return: counts by this are rates.");
-	wp_out_text(out, "wirepath_observed_seconds ");
-	write_seconds(out, metrics->end_ns - metrics->begin_ns);
-	write_operations(metrics, out);
-	write_nodes(metrics, out);
-	write_counters(end->counters, out);
-	write_head(out, "wirepath_build_info", "gauge", "What wrote this; always 1.");
-	wp_out_text(out, "wirepath_build_info{version=\"" PACKAGE_VERSION "\"} 1\n");
+	WpPrometheus page = { .out = out };
+	wp_prometheus_family(&page, "wirepath_requests_total", WP_PROMETHEUS_COUNTER,
+			     "Calls that no call caused.");
+	wp_prometheus_count(&page, NULL, 0, metrics->n_requests);
+	wp_prometheus_family(&page, "wirepath_observed_seconds", WP_PROMETHEUS_GAUGE,
+			     "From the first call to the last return: counts by this are rates.");
+	wp_prometheus_seconds(&page, NULL, 0, (double)(metrics->end_ns - metrics->begin_ns));
+	write_operations(metrics, &page);
+	write_nodes(metrics, &page);
+	wp_prometheus_events(&page, end->counters);
+	wp_prometheus_build(&page);
 }
 
 static const char *const prometheus_suffixes[] = { "prom", NULL };

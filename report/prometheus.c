@@ -1,4 +1,6 @@
 /* Prometheus text: one line a sample. */
+#include "config.h"
+
 #include "report/prometheus.h"
 
 #include <math.h>
@@ -119,4 +121,44 @@ wp_prometheus_times(WpPrometheus *page, const WpPrometheusLabel *labels, guint n
 	wp_out_char(page->out, '\n');
 	put_series(page, "_count", labels, n_labels, NULL);
 	put_count(page, sum);
+}
+
+void
+wp_prometheus_add_time(WpPrometheusTimes *times, gint64 ns)
+{
+	guint i = 0;
+
+	while (i < WP_PROMETHEUS_N_BOUNDS && ns > wp_prometheus_bounds_ns[i])
+		i++;
+	times->counts[i]++;
+	times->sum_ns += (double)ns;
+}
+
+void
+wp_prometheus_events(WpPrometheus *page, const WpCounters *counters)
+{
+	static const char *const severities[] = { "fact", "note", "loss" };
+
+	wp_prometheus_family(page, "wirepath_capture_events_total", WP_PROMETHEUS_COUNTER,
+			     "What was counted while reading; wirepath report --list-counters says "
+			     "what.");
+	for (guint i = 0; i < WP_N_COUNTERS; i++) {
+		const WpPrometheusLabel labels[] = {
+			{ "event", wp_counter_info[i].name },
+			{ "severity", severities[wp_counter_info[i].severity] },
+		};
+		guint64 n = wp_counters_get(counters, (WpCounter)i);
+		if (n)
+			wp_prometheus_count(page, labels, G_N_ELEMENTS(labels), n);
+	}
+}
+
+void
+wp_prometheus_build(WpPrometheus *page)
+{
+	const WpPrometheusLabel version = { "version", PACKAGE_VERSION };
+
+	wp_prometheus_family(page, "wirepath_build_info", WP_PROMETHEUS_GAUGE,
+			     "What wrote this; always 1.");
+	wp_prometheus_count(page, &version, 1, 1);
 }

@@ -10,6 +10,7 @@
 
 #include <glib.h>
 
+#include "capture/counters.h"
 #include "report/out.h"
 
 typedef enum {
@@ -40,6 +41,8 @@ typedef struct {
 	double sum_ns;
 } WpPrometheusTimes;
 
+void wp_prometheus_add_time(WpPrometheusTimes *times, gint64 ns);
+
 /* Series of one histogram: its buckets, +Inf among them, sum and count. */
 #define WP_PROMETHEUS_N_HISTOGRAM (WP_PROMETHEUS_N_BOUNDS + 3)
 
@@ -58,5 +61,9 @@ void wp_prometheus_seconds(WpPrometheus *page, const WpPrometheusLabel *labels, 
 /* A histogram in seconds. */
 void wp_prometheus_times(WpPrometheus *page, const WpPrometheusLabel *labels, guint n_labels,
 			 const WpPrometheusTimes *times);
+
+/* Families of their own: what was counted while reading, and the version. */
+void wp_prometheus_events(WpPrometheus *page, const WpCounters *counters);
+void wp_prometheus_build(WpPrometheus *page);
 
 #endif

@@ -403,26 +403,9 @@ put_interfaces(WpPrometheus *page, const WpLive *live)
 }
 
 static void
-put_counters(WpPrometheus *page, const WpCounters *counters)
-{
-	wp_prometheus_family(page, "wirepath_capture_events_total", WP_PROMETHEUS_COUNTER,
-			     "What was seen, lost, cut or not understood, as in capture quality.");
-	for (guint i = 0; i < WP_N_COUNTERS; i++) {
-		const WpPrometheusLabel label = { "event", wp_counter_info[i].name };
-		guint64 n = wp_counters_get(counters, (WpCounter)i);
-		if (n)
-			wp_prometheus_count(page, &label, 1, n);
-	}
-}
-
-static void
 put_page_itself(WpPrometheus *page, const WpWatchMetrics *metrics)
 {
-	const WpPrometheusLabel version = { "version", PACKAGE_VERSION };
-
-	wp_prometheus_family(page, "wirepath_build_info", WP_PROMETHEUS_GAUGE,
-			     "Always 1; the version is a label.");
-	wp_prometheus_count(page, &version, 1, 1);
+	wp_prometheus_build(page);
 	wp_prometheus_family(page, "wirepath_windows_total", WP_PROMETHEUS_COUNTER,
 			     "Windows of time that held requests.");
 	wp_prometheus_count(page, NULL, 0, metrics->n_windows);
@@ -448,6 +431,6 @@ wp_watch_metrics_write(const WpWatchMetrics *metrics, const WpLive *live,
 	if (live)
 		put_interfaces(&page, live);
 	if (counters)
-		put_counters(&page, counters);
+		wp_prometheus_events(&page, counters);
 	put_rows(&writer);
 }
