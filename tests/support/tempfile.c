@@ -11,7 +11,9 @@
 WpTempFile *
 wp_temp_file_name(const char *suffix)
 {
-	g_autofree char *stem = g_strdup_printf("%s/wirepath-test-XXXXXX", g_get_tmp_dir());
+	/* GLib draws names from the clock: of two processes at once both may draw one, as it is free again below. */
+	g_autofree char *stem =
+		g_strdup_printf("%s/wirepath-test-%d-XXXXXX", g_get_tmp_dir(), (int)getpid());
 	int fd = g_mkstemp(stem);
 
 	ck_assert_int_ge(fd, 0);
