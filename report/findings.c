@@ -192,14 +192,20 @@ check_rows(const WpView *view, guint min_row, GArray *findings)
 		    0, 0);
 		return;
 	}
-	char share[WP_FORMAT_MAX];
+	char text[WP_FORMAT_MAX];
 	double part = pattern->total_ns > 0 ? worst->latency.sum_ns / pattern->total_ns : 0;
+	/* Work that goes on after the answer takes any time. */
+	const char *of =
+		part <= 1 ? "of the time of these requests" : "in all, most of it after the answer";
+	if (part <= 1)
+		wp_format_share(text, part);
+	else
+		wp_format_time(text, worst->latency.sum_ns);
 	add(findings, WP_FINDING_FOUND, WP_FINDING_ROWS,
 	    g_strdup_printf("Requests of pattern #%u make %u equal calls to %s, one after another: "
-			    "%s. They "
-			    "take %s of the time of these requests.",
+			    "%s. They take %s %s.",
 			    pattern->rank, worst->repeat, worst->node,
-			    label_of(worst->label, worst->protocol), wp_format_share(share, part)),
+			    label_of(worst->label, worst->protocol), text, of),
 	    pattern->rank, MIN(part * pattern->share, 1));
 }
 
