@@ -71,10 +71,12 @@ fill(WpJsonPull *pull)
 		return FALSE;
 	wp_input_consume(pull->input, pull->taken);
 	gssize n = wp_input_peek(pull->input, CHUNK, &pull->at, &pull->error);
-	pull->taken = n > 0 ? (gsize)n : 0;
-	pull->end = pull->at + pull->taken;
 	pull->is_over = n <= 0;
 	pull->has_failed = n < 0;
+	if (pull->is_over)
+		pull->at = NULL;
+	pull->taken = pull->is_over ? 0 : (gsize)n;
+	pull->end = pull->is_over ? NULL : pull->at + n;
 	return !pull->is_over;
 }
 
