@@ -418,103 +418,86 @@ START_TEST(all_doubled)
 END_TEST
 
 /* What came twice, by the SACK option: acknowledgement 1000; options as hex words, cut where they are not whole. */
+static const struct {
+	const char *name;
+	guint8 options[24];
+	guint n;        /* bytes of options in the header, a multiple of four */
+	guint captured; /* ... in the capture */
+	guint32 begin, end;
+	gboolean has_hole;
+} told[] = {
+	{ "no options", { 0 }, 0, 0, 0, 0, FALSE },
+	{ "below the acknowledgement",
+	  { 1, 1, 5, 10, 0, 0, 3, 132, 0, 0, 3, 182 },
+	  12,
+	  12,
+	  900,
+	  950,
+	  FALSE },
+	{ "above it: a hole", { 1, 1, 5, 10, 0, 0, 4, 76, 0, 0, 4, 126 }, 12, 12, 0, 0, TRUE },
+	{ "above it, in the second block",
+	  { 1, 1, 5, 18, 0, 0, 4, 76, 0, 0, 4, 126, 0, 0, 4, 76, 0, 0, 5, 20 },
+	  20,
+	  20,
+	  1100,
+	  1150,
+	  FALSE },
+	{ "... beside it",
+	  { 1, 1, 5, 18, 0, 0, 4, 76, 0, 0, 4, 126, 0, 0, 5, 20, 0, 0, 6, 20 },
+	  20,
+	  20,
+	  0,
+	  0,
+	  TRUE },
+	{ "behind others",
+	  { 8, 10, 1, 1, 1, 1, 2, 2, 2, 2, 5, 10, 0, 0, 3, 132, 0, 0, 3, 182, 0, 0, 0, 0 },
+	  24,
+	  24,
+	  900,
+	  950,
+	  FALSE },
+	{ "end before it", { 0, 1, 5, 10, 0, 0, 3, 132, 0, 0, 3, 182 }, 12, 12, 0, 0, FALSE },
+	{ "begin behind end", { 1, 1, 5, 10, 0, 0, 3, 182, 0, 0, 3, 132 }, 12, 12, 0, 0, FALSE },
+	{ "cut", { 1, 1, 5, 10, 0, 0, 3, 132, 0, 0, 3, 182 }, 12, 11, 0, 0, FALSE },
+	{ "longer than the header",
+	  { 1, 1, 5, 18, 0, 0, 3, 132, 0, 0, 3, 182 },
+	  12,
+	  12,
+	  0,
+	  0,
+	  FALSE },
+	{ "no length", { 1, 1, 1, 5 }, 4, 4, 0, 0, FALSE },
+	{ "length 0", { 1, 1, 5, 0 }, 4, 4, 0, 0, FALSE },
+};
+
 START_TEST(doubles_told)
 {
-	static const struct {
-		const char *name;
-		guint8 options[24];
-		guint n;        /* bytes of options in the header, a multiple of four */
-		guint captured; /* ... in the capture */
-		guint32 begin, end;
-		gboolean has_hole;
-	} rows[] = {
-		{ "no options", { 0 }, 0, 0, 0, 0, FALSE },
-		{ "below the acknowledgement",
-		  { 1, 1, 5, 10, 0, 0, 3, 132, 0, 0, 3, 182 },
-		  12,
-		  12,
-		  900,
-		  950,
-		  FALSE },
-		{ "above it: a hole",
-		  { 1, 1, 5, 10, 0, 0, 4, 76, 0, 0, 4, 126 },
-		  12,
-		  12,
-		  0,
-		  0,
-		  TRUE },
-		{ "above it, in the second block",
-		  { 1, 1, 5, 18, 0, 0, 4, 76, 0, 0, 4, 126, 0, 0, 4, 76, 0, 0, 5, 20 },
-		  20,
-		  20,
-		  1100,
-		  1150,
-		  FALSE },
-		{ "... beside it",
-		  { 1, 1, 5, 18, 0, 0, 4, 76, 0, 0, 4, 126, 0, 0, 5, 20, 0, 0, 6, 20 },
-		  20,
-		  20,
-		  0,
-		  0,
-		  TRUE },
-		{ "behind others",
-		  { 8, 10, 1, 1, 1, 1, 2, 2, 2, 2, 5, 10, 0, 0, 3, 132, 0, 0, 3, 182, 0, 0, 0, 0 },
-		  24,
-		  24,
-		  900,
-		  950,
-		  FALSE },
-		{ "end before it",
-		  { 0, 1, 5, 10, 0, 0, 3, 132, 0, 0, 3, 182 },
-		  12,
-		  12,
-		  0,
-		  0,
-		  FALSE },
-		{ "begin behind end",
-		  { 1, 1, 5, 10, 0, 0, 3, 182, 0, 0, 3, 132 },
-		  12,
-		  12,
-		  0,
-		  0,
-		  FALSE },
-		{ "cut", { 1, 1, 5, 10, 0, 0, 3, 132, 0, 0, 3, 182 }, 12, 11, 0, 0, FALSE },
-		{ "longer than the header",
-		  { 1, 1, 5, 18, 0, 0, 3, 132, 0, 0, 3, 182 },
-		  12,
-		  12,
-		  0,
-		  0,
-		  FALSE },
-		{ "no length", { 1, 1, 1, 5 }, 4, 4, 0, 0, FALSE },
-		{ "length 0", { 1, 1, 5, 0 }, 4, 4, 0, 0, FALSE },
-	};
-	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+	for (gsize i = 0; i < G_N_ELEMENTS(told); i++) {
 		g_autoptr(WpCounters) counters = wp_counters_new();
 		g_autoptr(WpPackets) packets = wp_packets_new(counters);
-		guint8 bytes[64] = { 0x45, [3] = (guint8)(40 + rows[i].n), [8] = 64, [9] = 6 };
+		guint8 bytes[64] = { 0x45, [3] = (guint8)(40 + told[i].n), [8] = 64, [9] = 6 };
 		WpSegment segment;
 
 		memcpy(bytes + 12, "\x0a\0\0\x01\x0a\0\0\x02", 8);
 		bytes[30] = 3; /* acknowledgement: 1000 */
 		bytes[31] = 232;
-		bytes[32] = (guint8)((5 + rows[i].n / 4) << 4);
+		bytes[32] = (guint8)((5 + told[i].n / 4) << 4);
 		bytes[33] = WP_TCP_ACK;
-		memcpy(bytes + 40, rows[i].options, rows[i].n);
+		memcpy(bytes + 40, told[i].options, told[i].n);
 		/* Its own size, so that nothing behind it can be read. */
-		guint32 captured = 40 + rows[i].captured;
+		guint32 captured = 40 + told[i].captured;
 		g_autofree guint8 *data = g_memdup2(bytes, captured);
 		const WpFrame frame = { .data = data,
 					.captured = captured,
-					.length = 40 + rows[i].n,
+					.length = 40 + told[i].n,
 					.link_type = WP_LINK_RAW,
 					.number = i + 1 };
 		ck_assert_int_eq(wp_packets_decode(packets, &frame, &segment), WP_PACKET_SEGMENT);
 		ck_assert_uint_eq(segment.ack, 1000);
-		ck_assert_int_eq(segment.has_hole, rows[i].has_hole);
-		ck_assert_msg(segment.twice_begin == rows[i].begin &&
-				      segment.twice_end == rows[i].end,
-			      "%s: %u to %u", rows[i].name, segment.twice_begin, segment.twice_end);
+		ck_assert_int_eq(segment.has_hole, told[i].has_hole);
+		ck_assert_msg(segment.twice_begin == told[i].begin &&
+				      segment.twice_end == told[i].end,
+			      "%s: %u to %u", told[i].name, segment.twice_begin, segment.twice_end);
 	}
 }
 END_TEST
