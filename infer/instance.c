@@ -96,6 +96,9 @@ fill_call(WpInstanceCall *call, const WpInstanceSource *source, guint32 number)
 	fill_parts(call, span,
 		   answered && (asked->marks & answered->marks & WP_MARK_BOTH_ENDS) != 0);
 	fill_spent(call, wp_resolved_trace(source->resolved), span);
+	call->connecting_ns =
+		wp_spent_connecting_ns(wp_resolved_trace(source->resolved),
+				       wp_resolved_spans(source->resolved), source->paths, number);
 	fill_link(call, &source->links->links[number], spans);
 }
 

@@ -39,6 +39,7 @@ typedef struct {
 	guint64 stall_last;  /* likewise */
 	gint64 connect_ns; /* what its connection had cost before: TCP; negative = nothing, or not known */
 	gint64 setup_ns;      /* ... TLS, greeting, login; likewise */
+	gint64 connecting_ns; /* of self_ns: connections for calls below (wp_spent_connecting_ns()) */
 	gint64 network_ns;    /* both ways; negative = not known */
 	guint64 id;           /* as in its record */
 	guint64 runner_id;    /* of the next best parent; WP_NO_ID = none */

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* A set-up is of a call that follows so soon, however short it was. */
+#define SOON_NS 1000000
+
 /* Stalls stand by begin; equal ones, told by call and return, count once. */
 static void
 add_stall(WpSpent *spent, const WpTransport *what)
@@ -98,4 +101,94 @@ wp_spent_read(const WpTrace *trace, const WpSpan *span, WpSpent *out_spent)
 		out_spent->stalls[i].is_setup = out_spent->stalls[i].what.end_ns <= span->call_ns;
 	if (is_paired)
 		clip_stalls(out_spent, span);
+}
+
+/* --- connecting, as the caller sees it --- */
+
+typedef struct {
+	gint64 begin_ns;
+	gint64 end_ns;
+} Interval;
+
+static int
+compare_begins(gconstpointer a, gconstpointer b)
+{
+	const Interval *x = a, *y = b;
+	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
+}
+
+/* What INTERVALS cover together. */
+static gint64
+cover(GArray *intervals)
+{
+	gint64 sum = 0, until = G_MININT64;
+
+	g_array_sort(intervals, compare_begins);
+	for (guint i = 0; i < intervals->len; i++) {
+		const Interval *at = &g_array_index(intervals, Interval, i);
+		gint64 begin_ns = MAX(at->begin_ns, until);
+		sum += MAX(at->end_ns - begin_ns, 0);
+		until = MAX(until, at->end_ns);
+	}
+	return sum;
+}
+
+static void
+add_interval(GArray *intervals, const Interval *within, gint64 begin_ns, gint64 end_ns)
+{
+	const Interval clipped = { MAX(begin_ns, within->begin_ns), MIN(end_ns, within->end_ns) };
+	if (clipped.end_ns > clipped.begin_ns)
+		g_array_append_val(intervals, clipped);
+}
+
+/* From the first packet of the connection to the last of its set-up. FALSE: none was made, or not for this call. */
+static gboolean
+read_setup(const WpTrace *trace, const WpSpan *span, Interval *out_setup)
+{
+	WpSpent spent;
+
+	if (wp_trace_records(trace)[span->call_record].n_transports == 0)
+		return FALSE;
+	wp_spent_read(trace, span, &spent);
+	const WpTransport *first =
+		spent.connect.kind != WP_N_TRANSPORTS ? &spent.connect : &spent.setup;
+	const WpTransport *last =
+		spent.setup.kind != WP_N_TRANSPORTS ? &spent.setup : &spent.connect;
+	if (first->kind == WP_N_TRANSPORTS || last->end_ns < first->begin_ns ||
+	    span->call_ns - last->end_ns > MAX(last->end_ns - first->begin_ns, SOON_NS))
+		return FALSE;
+	*out_setup = (Interval){ first->begin_ns, MIN(last->end_ns, span->call_ns) };
+	return TRUE;
+}
+
+gint64
+wp_spent_connecting_ns(const WpTrace *trace, const WpSpans *spans, const WpPaths *paths,
+		       guint32 number)
+{
+	const WpSpan *span = &spans->spans[number];
+	const guint32 *children = paths->children + paths->child_at[number];
+	guint32 n = paths->child_at[number + 1] - paths->child_at[number];
+	g_autoptr(GArray) intervals = g_array_new(FALSE, FALSE, sizeof(Interval));
+	Interval setup, within = { wp_span_served_ns(span), paths->end_ns[number] };
+
+	if (within.end_ns == WP_NO_TIME)
+		return 0;
+	if (span->kind != WP_KIND_MESSAGE)
+		within.end_ns = wp_span_replied_ns(span);
+	for (guint32 i = 0; i < n; i++)
+		if (read_setup(trace, &spans->spans[children[i]], &setup))
+			add_interval(intervals, &within, setup.begin_ns, setup.end_ns);
+	if (intervals->len == 0)
+		return 0;
+	/* A child without an end covers nothing, as for self times. */
+	guint n_setups = intervals->len;
+	for (guint32 i = 0; i < n; i++)
+		if (paths->end_ns[children[i]] != WP_NO_TIME)
+			add_interval(intervals, &within, spans->spans[children[i]].call_ns,
+				     paths->end_ns[children[i]]);
+	g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(Interval));
+	if (intervals->len > n_setups)
+		g_array_append_vals(calls, &g_array_index(intervals, Interval, n_setups),
+				    intervals->len - n_setups);
+	return cover(intervals) - cover(calls);
 }

@@ -14,6 +14,7 @@
 
 #include <glib.h>
 
+#include "infer/path.h"
 #include "infer/span.h"
 
 /* Of its call and of its return. */
@@ -44,5 +45,16 @@ typedef struct {
 
 /* SPAN of TRACE. Fast where its records tell nothing of the transport. */
 void wp_spent_read(const WpTrace *trace, const WpSpan *span, WpSpent *out_spent);
+
+/*
+ * Of the self time of span NUMBER of SPANS, in ns, what went into connections (TCP, TLS, login) for its children:
+ *
+ *   |- self -|~ connect ~|=== child ===|--- self ---|
+ *
+ * A set-up counts where its call follows within its own length, or 1 ms: later, the connection was made in advance.
+ * What overlaps counts once, and nothing counts while a child is open, so it is never more than the self time.
+ */
+gint64 wp_spent_connecting_ns(const WpTrace *trace, const WpSpans *spans, const WpPaths *paths,
+			      guint32 number);
 
 #endif

@@ -51,6 +51,7 @@ fill_times(WpViewCall *call, const WpInstanceCall *from, gint64 begin_ns)
 	if (call->has_end) {
 		call->latency_ns = (double)(from->end_ns - from->begin_ns);
 		call->self_ns = (double)from->self_ns;
+		call->connecting_ns = (double)from->connecting_ns;
 	}
 	call->request_ns = (double)from->request_ns;
 	call->server_ns = (double)from->server_ns;

@@ -49,8 +49,9 @@ typedef struct {
 	gboolean has_end; /* the times below are known */
 	double latency_ns;
 	double self_ns;
-	double critical_ns; /* part of the critical path that is its own */
-	double request_ns;  /* parts of the latency, 0 for one-way messages */
+	double connecting_ns; /* of the self time: connections for calls below */
+	double critical_ns;   /* part of the critical path that is its own */
+	double request_ns;    /* parts of the latency, 0 for one-way messages */
 	double server_ns;
 	double reply_ns;
 	double stall_ns;   /* held up: in none of the three */

@@ -50,6 +50,7 @@ write_times(WpJson *json, const WpViewCall *call)
 	wp_json_number(json, "start_ns", call->start_ns, 0);
 	write_ns(json, "latency_ns", call->latency_ns, !call->has_end);
 	write_ns(json, "self_ns", call->self_ns, !call->has_end);
+	write_ns(json, "self_connecting_ns", call->connecting_ns, !call->has_end);
 	wp_json_bool(json, "self_is_estimated", call->is_estimated);
 	wp_json_number(json, "critical_ns", call->critical_ns, 0);
 	write_ns(json, "request_ns", call->request_ns, is_open);

@@ -20,6 +20,9 @@
 #define MAX_CAUSES 3
 #define MIN_CAUSE  0.1
 
+/* Connecting is told where it took as much of the request. */
+#define MIN_CONNECTING 0.001
+
 /* Longer filters do not fit into what one pastes them into. */
 #define MAX_FILTER 8000
 
@@ -37,6 +40,7 @@ typedef struct {
 	const WpViewRequest *request;
 	const WpPage *page;
 	WpOut *out;
+	gboolean has_connect; /* a call spent self time on connections: a column says how much */
 } Text;
 
 static char *
@@ -218,6 +222,17 @@ median_text(const WpViewRequest *request, const WpViewCall *call, gboolean is_se
 							    : "";
 }
 
+/* Whether a call spent self time on connections, so that a column of it says something. */
+static gboolean
+has_connect(const WpViewRequest *request)
+{
+	for (guint32 i = 0; i < request->n_calls; i++)
+		if (request->calls[i].connecting_ns > 0 &&
+		    request->calls[i].connecting_ns >= MIN_CONNECTING * request->latency_ns)
+			return TRUE;
+	return FALSE;
+}
+
 static void
 add_plan_row(const Text *text, WpTable *table, guint32 i)
 {
@@ -234,6 +249,10 @@ add_plan_row(const Text *text, WpTable *table, guint32 i)
 	wp_table_cell(table, call->has_end ? wp_format_time(buffer, call->self_ns) : "");
 	if (has_median(request))
 		wp_table_cell(table, median_text(request, call, TRUE, buffer));
+	if (text->has_connect)
+		wp_table_cell(table, call->connecting_ns > 0
+					     ? wp_format_time(buffer, call->connecting_ns)
+					     : "");
 	wp_table_cell(table,
 		      call->critical_ns > 0 ? wp_format_time(buffer, call->critical_ns) : "");
 	wp_table_cell(table, path);
@@ -251,6 +270,8 @@ write_plan(const Text *text)
 	wp_table_column(table, "self", TRUE, 7);
 	if (has_median(text->request))
 		wp_table_column(table, "median", TRUE, 7);
+	if (text->has_connect)
+		wp_table_column(table, "connect", TRUE, 7);
 	wp_table_column(table, "waited", TRUE, 7);
 	wp_table_column(table, "path", FALSE, 0);
 	for (guint32 i = 0; i < text->request->n_calls; i++)
@@ -261,9 +282,6 @@ write_plan(const Text *text)
 }
 
 /* --- what the transport did --- */
-
-/* Connecting is told where it took as much of the request. */
-#define MIN_CONNECTING 0.001
 
 static gboolean
 has_connecting(const WpViewRequest *request, const WpViewCall *call)
@@ -495,8 +513,12 @@ write_request(const Text *text)
 void
 wp_explain_text(const WpView *view, const GPtrArray *requests, const WpPage *page, WpOut *out)
 {
+	gboolean any_connect = FALSE;
+
 	for (guint i = 0; i < requests->len; i++) {
-		const Text text = { view, requests->pdata[i], page, out };
+		gboolean connects = has_connect(requests->pdata[i]);
+		const Text text = { view, requests->pdata[i], page, out, connects };
+		any_connect |= connects;
 		if (i)
 			wp_out_char(out, '\n');
 		write_request(&text);
@@ -506,10 +528,14 @@ wp_explain_text(const WpView *view, const GPtrArray *requests, const WpPage *pag
 		return;
 	}
 	wp_out_char(out, '\n');
-	wp_text_paragraph(page,
-			  "start: after the first byte. total: call to return. self: its part in "
-			  "which no call below is open. median: of all requests of the pattern, at "
-			  "this place. waited: the part of the whole that was spent here, on the "
-			  "way that ended last. > marks the most self time above the median.",
-			  0, out);
+	g_autofree char *legend = g_strconcat(
+		"start: after the first byte. total: call to return. self: its part in which no "
+		"call below is open. median: of all requests of the pattern, at this place. ",
+		any_connect ? "connect: the part of self that went into connections for calls "
+			      "below. "
+			    : "",
+		"waited: the part of the whole that was spent here, on the way that ended last. > "
+		"marks the most self time above the median.",
+		NULL);
+	wp_text_paragraph(page, legend, 0, out);
 }

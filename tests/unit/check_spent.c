@@ -130,4 +130,96 @@ START_TEST(without_a_return)
 }
 END_TEST
 
-WP_SUITE_OF_ROWS("spent", { adds_up, G_N_ELEMENTS(rows) }, { without_a_return, 0 })
+/*
+ * A call from 0 to 100 ms with two calls below it, each with what was done for it before: TCP from connect to setup,
+ * TLS from there to ready. All in ms; 0 0: nothing was. EXPECTED: of the self time, in us.
+ */
+typedef struct {
+	const char *why;
+	struct {
+		gint64 call, end, connect, setup, ready;
+	} below[2];
+	gint64 self_us, connecting_us;
+} ConnectRow;
+
+static const ConnectRow connect_rows[] = {
+	{ "none", { { 20, 30, 0, 0, 0 }, { 40, 50, 0, 0, 0 } }, 80000, 0 },
+	{ "TCP and TLS", { { 20, 30, 5, 8, 19 }, { 40, 50, 0, 0, 0 } }, 80000, 14000 },
+	{ "TCP alone", { { 20, 30, 5, 20, 20 }, { 40, 50, 0, 0, 0 } }, 80000, 15000 },
+	{ "each its own", { { 20, 30, 5, 8, 19 }, { 40, 50, 35, 36, 40 } }, 80000, 19000 },
+	{ "while another call is open",
+	  { { 20, 30, 0, 0, 0 }, { 40, 50, 25, 30, 39 } },
+	  80000,
+	  9000 },
+	{ "all of it while another is", { { 20, 60, 0, 0, 0 }, { 55, 70, 25, 30, 50 } }, 50000, 0 },
+	{ "two at once", { { 20, 30, 5, 8, 15 }, { 21, 40, 10, 12, 18 } }, 80000, 13000 },
+	{ "long before its call", { { 60, 70, 5, 6, 7 }, { 80, 90, 0, 0, 0 } }, 80000, 0 },
+	{ "begun before its caller",
+	  { { 20, 30, -30, -10, 10 }, { 40, 50, 0, 0, 0 } },
+	  80000,
+	  10000 },
+	{ "after its caller's end",
+	  { { 150, 160, 90, 120, 149 }, { 40, 50, 0, 0, 0 } },
+	  90000,
+	  10000 },
+};
+
+static gboolean
+add_call(WpRecordSink *sink, guint64 id, guint32 from, guint32 to, const gint64 *at_ms)
+{
+	guint32 words[WP_RECORD_MAX_WORDS];
+	WpRecord call = { .kind = WP_KIND_CALL, .id = id, .sender = from, .receiver = to };
+	WpRecord reply = { .kind = WP_KIND_RETURN, .id = id, .sender = to, .receiver = from };
+	const WpTransport done[] = {
+		{ .kind = WP_TRANSPORT_CONNECT,
+		  .begin_ns = at_ms[2] * 1000000,
+		  .end_ns = at_ms[3] * 1000000 },
+		{ .kind = WP_TRANSPORT_SETUP,
+		  .begin_ns = at_ms[3] * 1000000,
+		  .end_ns = at_ms[4] * 1000000 },
+	};
+
+	call.begin_ns = call.end_ns = at_ms[0] * 1000000;
+	reply.begin_ns = reply.end_ns = at_ms[1] * 1000000;
+	call.n_transports = at_ms[3] == at_ms[2] ? 0 : at_ms[4] == at_ms[3] ? 1 : 2;
+	for (guint i = 0; i < call.n_transports; i++)
+		wp_transport_pack(&done[i], words + i * WP_TRANSPORT_WORDS);
+	return wp_sink_record(sink, &call, words, NULL) &&
+	       wp_sink_record(sink, &reply, words, NULL);
+}
+
+START_TEST(connecting_is_part_of_self)
+{
+	const ConnectRow *row = &connect_rows[_i];
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	g_autoptr(WpTrace) trace = wp_trace_new(nodes);
+	WpRecordSink *sink = wp_trace_sink(trace);
+	const gint64 root[] = { 0, 100, 0, 0, 0 };
+	guint32 a = wp_nodes_by_key(nodes, "a"), b = wp_nodes_by_key(nodes, "b");
+	guint32 c = wp_nodes_by_key(nodes, "c"), number = 0;
+
+	ck_assert(wp_sink_begin(sink, nodes, NULL));
+	ck_assert(add_call(sink, 1, a, b, root));
+	for (guint i = 0; i < 2; i++) {
+		const gint64 at[] = { row->below[i].call, row->below[i].end, row->below[i].connect,
+				      row->below[i].setup, row->below[i].ready };
+		ck_assert(add_call(sink, i + 2, b, c, at));
+	}
+	ck_assert(wp_sink_end(sink, NULL));
+	g_autoptr(WpSpans) spans = wp_spans_new(trace);
+	g_autoptr(WpLinks) links = wp_links_new(spans->n);
+	while (spans->spans[number].id != 1)
+		number++;
+	for (guint32 i = 0; i < spans->n; i++)
+		if (i != number)
+			links->links[i].parent = number;
+	g_autoptr(WpPaths) paths = wp_paths_new(spans, links, NULL, NULL);
+	gint64 connecting_ns = wp_spent_connecting_ns(trace, spans, paths, number);
+	ck_assert_msg(connecting_ns == row->connecting_us * 1000, "%s: %" G_GINT64_FORMAT, row->why,
+		      connecting_ns);
+	ck_assert_int_eq(paths->self_ns[number], row->self_us * 1000);
+}
+END_TEST
+
+WP_SUITE_OF_ROWS("spent", { adds_up, G_N_ELEMENTS(rows) }, { without_a_return, 0 },
+		 { connecting_is_part_of_self, G_N_ELEMENTS(connect_rows) })
