@@ -18,6 +18,7 @@ typedef struct {
 	WpOutputOptions output;
 	gboolean unfolds;
 	gboolean self_check;
+	const char *edge;
 } ReportOptions;
 
 static const WpOption report_table[] = {
@@ -30,6 +31,13 @@ static const WpOption report_table[] = {
 	  .offset = offsetof(ReportOptions, self_check),
 	  .help = "say how right requests like these come out: takes about\ntwice as long; small "
 		  "inputs are checked unasked" },
+	{ .name = "edge",
+	  .kind = WP_OPT_TEXT,
+	  .offset = offsetof(ReportOptions, edge),
+	  .argument = "A:B:C",
+	  .help = "with --engine xcorr: the correlogram of messages from A to B\nagainst those "
+		  "from B "
+		  "to C, as text, csv or svg" },
 	{ .name = NULL },
 };
 
@@ -158,9 +166,15 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 			    options->self_check ? "self-check" : "uncertain");
 		return -1;
 	}
+	if (options->edge && !wp_analysis_is_aggregate(&options->analysis)) {
+		g_set_error_literal(
+			error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			"--edge draws what cross-correlation looks at\nadd --engine xcorr");
+		return -1;
+	}
 	if (wp_analysis_is_aggregate(&options->analysis))
 		return wp_report_spectrum(invocation, &options->load, &options->analysis,
-					  &options->output, error);
+					  options->edge, &options->output, error);
 	g_auto(WpLoadOutcome) outcome = { 0 };
 	g_autoptr(WpOverwrite) files = wp_overwrite_new();
 	if (!wp_output_check(invocation, &options->output, WP_WRITE_REPORT, error) ||

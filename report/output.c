@@ -135,6 +135,8 @@ write_one(const WpInvocation *invocation, const WpOutputOptions *options, WpWrit
 		writer->report(content, &page, out);
 	else if (use == WP_WRITE_SPECTRUM)
 		writer->spectrum(content, &page, out);
+	else if (use == WP_WRITE_CORRELOGRAM)
+		writer->correlogram(content, &page, out);
 	else
 		writer->inspect(content, &page, out);
 	return wp_out_close(out, error);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "infer/engine-xcorr.h"
+#include "report/correlogram.h"
 #include "report/error.h"
 #include "report/glob.h"
 #include "report/interrupt.h"
@@ -49,11 +50,27 @@ nodes_of_root(const char *root, const WpMessages *messages, const WpResolved *re
 	return NULL;
 }
 
+/* With lags and bins as asked for, else so that the delays found can be seen. */
 static gboolean
-write_pages(const WpInvocation *invocation, const WpLoadOptions *load,
-	    const WpAnalysisOptions *wish, const WpOutputOptions *output,
-	    const WpAnalysis *analysis, const WpSpectra *spectra, const WpLoadOutcome *outcome,
-	    GError **error)
+write_correlogram(const WpInvocation *invocation, const char *edge, const WpView *view,
+		  const WpMessages *messages, const WpAnalysisOptions *wish,
+		  const WpOutputOptions *output, const WpAnalysis *analysis,
+		  const WpSpectra *spectra, GError **error)
+{
+	const WpXcorrOptions *given = wp_analysis_engine_options(wish, &wp_engine_xcorr);
+	gint64 max_lag_ns = wp_options_given(wish->parser, "max-lag") ? given->max_lag_ns : 0;
+	g_autoptr(WpCorrelogramView) correlogram =
+		wp_correlogram_view_new(view, edge, messages, spectra, analysis->resolved,
+					max_lag_ns, given->quantum_ns, error);
+	return correlogram &&
+	       wp_output_write(invocation, output, WP_WRITE_CORRELOGRAM, correlogram, error);
+}
+
+static gboolean
+write_pages(const WpInvocation *invocation, const WpLoadOptions *load, const char *edge,
+	    const WpMessages *messages, const WpAnalysisOptions *wish,
+	    const WpOutputOptions *output, const WpAnalysis *analysis, const WpSpectra *spectra,
+	    const WpLoadOutcome *outcome, GError **error)
 {
 	g_autofree char *file = wp_load_file(invocation);
 	WpViewOptions shown = {
@@ -63,6 +80,9 @@ write_pages(const WpInvocation *invocation, const WpLoadOptions *load,
 		.is_selective = wp_load_is_selective(load),
 	};
 	g_autoptr(WpView) view = wp_view_new(analysis, &shown);
+	if (edge)
+		return write_correlogram(invocation, edge, view, messages, wish, output, analysis,
+					 spectra, error);
 	g_autoptr(WpSpectrumView) spectrum = wp_spectrum_view_new(view, spectra, analysis->resolved,
 								  outcome->is_inference_stopped);
 	return wp_output_write(invocation, output, WP_WRITE_SPECTRUM, spectrum, error);
@@ -86,8 +106,10 @@ infer(const WpInvocation *invocation, const WpMessages *messages, const guint8 *
 
 int
 wp_report_spectrum(WpInvocation *invocation, const WpLoadOptions *load,
-		   const WpAnalysisOptions *wish, WpOutputOptions *output, GError **error)
+		   const WpAnalysisOptions *wish, const char *edge, WpOutputOptions *output,
+		   GError **error)
 {
+	WpWriterUse use = edge ? WP_WRITE_CORRELOGRAM : WP_WRITE_SPECTRUM;
 	g_auto(WpLoadOutcome) outcome = { 0 };
 	g_autoptr(WpOverwrite) files = wp_overwrite_new();
 	if (wish->where) {
@@ -96,8 +118,7 @@ wp_report_spectrum(WpInvocation *invocation, const WpLoadOptions *load,
 				    "tell apart\nselect by --filter, --from, --to or --root");
 		return -1;
 	}
-	if (!wp_output_check(invocation, output, WP_WRITE_SPECTRUM, error) ||
-	    !wp_analysis_check(wish, error))
+	if (!wp_output_check(invocation, output, use, error) || !wp_analysis_check(wish, error))
 		return -1;
 	wp_load_add_inputs(invocation, files);
 	wp_analysis_add_inputs(wish, files);
@@ -118,7 +139,8 @@ wp_report_spectrum(WpInvocation *invocation, const WpLoadOptions *load,
 	}
 	wp_messages_freeze(messages);
 	g_autoptr(WpSpectra) spectra = infer(invocation, messages, is_root, wish, &outcome);
-	if (!write_pages(invocation, load, wish, output, analysis, spectra, &outcome, error))
+	if (!write_pages(invocation, load, edge, messages, wish, output, analysis, spectra,
+			 &outcome, error))
 		return -1;
 	return wp_load_status(invocation, load, &outcome, wp_trace_counters(analysis->trace),
 			      error);

@@ -5,8 +5,12 @@
 #include "report/analysis.h"
 #include "report/output.h"
 
-/* Reads, infers and writes; as the run() of a command. */
+/*
+ * Reads, infers and writes; as the run() of a command. EDGE: "A:B:C", the correlogram of that way through B is
+ * written in place of the page; NULL: the page.
+ */
 int wp_report_spectrum(WpInvocation *invocation, const WpLoadOptions *load,
-		       const WpAnalysisOptions *analysis, WpOutputOptions *output, GError **error);
+		       const WpAnalysisOptions *analysis, const char *edge, WpOutputOptions *output,
+		       GError **error);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/escape.h"
+#include "report/write-correlogram.h"
 #include "report/write-spectrum.h"
 
 static const char *
@@ -98,4 +99,5 @@ const WpWriter wp_writer_csv = {
 	.suffixes = suffixes,
 	.report = write_report,
 	.spectrum = wp_spectrum_csv,
+	.correlogram = wp_correlogram_csv,
 };

@@ -15,6 +15,7 @@
 #include "report/table.h"
 #include "report/words.h"
 #include "report/write-shared.h"
+#include "report/write-correlogram.h"
 #include "report/write-spectrum.h"
 #include "report/writer.h"
 
@@ -624,5 +625,6 @@ const WpWriter wp_writer_text = {
 	.is_for_people = TRUE,
 	.report = write_report,
 	.spectrum = wp_spectrum_text,
+	.correlogram = wp_correlogram_text,
 	.inspect = wp_text_inspect,
 };

@@ -3,18 +3,21 @@
 
 #include "report/form.h"
 
-extern const WpWriter wp_writer_text, wp_writer_dot, wp_writer_json, wp_writer_csv, wp_writer_html;
+extern const WpWriter wp_writer_text, wp_writer_dot, wp_writer_json, wp_writer_csv, wp_writer_html,
+	wp_writer_svg;
 
 const WpWriter *const wp_writers[] = {
-	&wp_writer_text, &wp_writer_html, &wp_writer_dot, &wp_writer_json, &wp_writer_csv, NULL,
+	&wp_writer_text, &wp_writer_html, &wp_writer_dot, &wp_writer_json,
+	&wp_writer_csv,  &wp_writer_svg,  NULL,
 };
 
 static gboolean
 has_use(const WpWriter *writer, WpWriterUse use)
 {
-	return use == WP_WRITE_REPORT     ? writer->report != NULL
-	       : use == WP_WRITE_SPECTRUM ? writer->spectrum != NULL
-					  : writer->inspect != NULL;
+	return use == WP_WRITE_REPORT        ? writer->report != NULL
+	       : use == WP_WRITE_SPECTRUM    ? writer->spectrum != NULL
+	       : use == WP_WRITE_CORRELOGRAM ? writer->correlogram != NULL
+					     : writer->inspect != NULL;
 }
 
 const WpWriter *

@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "report/column.h"
+#include "report/correlogram.h"
 #include "report/inspection.h"
 #include "report/out.h"
 #include "report/spectrum.h"
@@ -30,6 +31,7 @@ typedef struct {
 	gboolean wants_digest;       /* holds what compare needs: view->digest */
 	void (*report)(const WpView *view, const WpPage *page, WpOut *out);
 	void (*spectrum)(const WpSpectrumView *spectrum, const WpPage *page, WpOut *out);
+	void (*correlogram)(const WpCorrelogramView *view, const WpPage *page, WpOut *out);
 	void (*inspect)(const WpInspection *inspection, const WpPage *page, WpOut *out);
 } WpWriter;
 
@@ -39,6 +41,7 @@ extern const WpWriter *const wp_writers[];
 typedef enum {
 	WP_WRITE_REPORT,
 	WP_WRITE_SPECTRUM, /* a report by an engine that is an aggregate */
+	WP_WRITE_CORRELOGRAM,
 	WP_WRITE_INSPECT
 } WpWriterUse;
 

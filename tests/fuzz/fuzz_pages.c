@@ -9,8 +9,10 @@
 
 #include "capture/trace-io.h"
 #include "capture/trace.h"
+#include "infer/engine-xcorr.h"
 #include "report/analysis.h"
 #include "report/call-rows.h"
+#include "report/correlogram.h"
 #include "report/inspect.h"
 #include "report/join.h"
 #include "report/view.h"
@@ -33,6 +35,8 @@ write_report(const WpView *view)
 	for (const WpWriter *const *writer = wp_writers; *writer; writer++)
 		for (guint utf8 = 0; utf8 <= 1; utf8++) {
 			g_autoptr(WpOut) out = wp_out_new_memory();
+			if (!(*writer)->report)
+				continue;
 			WpPage page = { .style = { utf8 ? 200 : 80, utf8, FALSE },
 					.top = utf8 ? 0 : 2 };
 			(*writer)->report(view, &page, out);
@@ -56,6 +60,47 @@ write_inspection(const WpTrace *trace)
 	}
 }
 
+/* (transfer full) A way through a node; NULL where there is none. */
+static char *
+find_way(const WpMessages *messages, const WpResolved *resolved)
+{
+	for (guint32 i = 0; i < messages->n; i++)
+		for (guint32 k = 0; k < messages->n; k++)
+			if (messages->edges[i].receiver == messages->edges[k].sender)
+				return g_strjoin(
+					":",
+					wp_resolved_node_name(resolved, messages->edges[i].sender),
+					wp_resolved_node_name(resolved, messages->edges[k].sender),
+					wp_resolved_node_name(resolved,
+							      messages->edges[k].receiver),
+					NULL);
+	return NULL;
+}
+
+static void
+write_correlogram(const WpAnalysis *analysis, const WpView *view)
+{
+	const WpSpans *spans = wp_resolved_spans(analysis->resolved);
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	for (guint32 i = 0; i < spans->n; i++)
+		wp_messages_add_span(messages, &spans->spans[i]);
+	wp_messages_freeze(messages);
+	g_autofree char *way = find_way(messages, analysis->resolved);
+	if (!way)
+		return;
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	g_autoptr(WpCorrelogramView) drawn = wp_correlogram_view_new(
+		view, way, messages, spectra, analysis->resolved, 0, 0, NULL);
+	for (const WpWriter *const *writer = wp_writers; *writer; writer++) {
+		g_autoptr(WpOut) out = wp_out_new_memory();
+		WpPage page = { .style = { .width = 100, .utf8 = TRUE } };
+		if (!drawn || !(*writer)->correlogram)
+			continue;
+		(*writer)->correlogram(drawn, &page, out);
+		check_page(out);
+	}
+}
+
 static void
 write_all(const WpTrace *trace)
 {
@@ -69,6 +114,7 @@ write_all(const WpTrace *trace)
 	g_assert(analysis);
 	g_autoptr(WpView) view = wp_view_new(analysis, &shown);
 	write_report(view);
+	write_correlogram(analysis, view);
 	for (int format = 0; wp_calls_forms[format].name; format++) {
 		g_autoptr(WpOut) out = wp_out_new_memory();
 		g_autoptr(WpCallRows) rows = wp_call_rows_new((WpCallsFormat)format, out);
