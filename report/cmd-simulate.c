@@ -165,13 +165,16 @@ load_scenario(const char *path, const SimulateOptions *options, GError **error)
 typedef struct {
 	WpOut *truth; /* NULL = not wanted */
 	WpProgress *progress;
+	gboolean has_faults; /* the truth has a column for them */
 	gboolean is_stopped;
 } Run;
 
 static gboolean
-write_truth(guint64 id, guint64 parent, const char *pattern, gpointer data, GError **error)
+write_truth(guint64 id, guint64 parent, const char *pattern, const char *fault, gpointer data,
+	    GError **error)
 {
-	WpOut *out = ((Run *)data)->truth;
+	const Run *run = data;
+	WpOut *out = run->truth;
 
 	wp_out_uint(out, id);
 	wp_out_char(out, ',');
@@ -179,6 +182,10 @@ write_truth(guint64 id, guint64 parent, const char *pattern, gpointer data, GErr
 		wp_out_uint(out, parent);
 	wp_out_char(out, ',');
 	wp_out_text(out, pattern);
+	if (run->has_faults)
+		wp_out_char(out, ',');
+	if (run->has_faults && fault)
+		wp_out_text(out, fault);
 	wp_out_char(out, '\n');
 	return TRUE;
 }
@@ -193,14 +200,27 @@ on_progress(guint64 n_requests, guint64 total, gpointer data)
 	return !run->is_stopped;
 }
 
+/* Those that are not switched off by a share of 0. */
+static guint
+count_faults(const WpScenario *scenario)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < scenario->faults->len; i++)
+		n += g_array_index(scenario->faults, WpSimFault, i).share > 0;
+	return n;
+}
+
 static void
-say_result(const WpInvocation *invocation, const WpSimulateResult *result)
+say_result(const WpInvocation *invocation, const WpSimulateResult *result, guint n_faults)
 {
 	if (result->n_open > 0)
 		wp_warn(invocation,
-			"%" G_GUINT64_FORMAT " calls never ended: they wait for each other for a "
-			"worker or a connection",
+			"%" G_GUINT64_FORMAT " calls never ended: they wait for a worker, a "
+			"connection, or an answer that a fault took",
 			result->n_open);
+	if (n_faults > 0 && result->n_faults == 0)
+		wp_warn(invocation, "no call met a fault: see their call, share and since");
 	if (wp_interrupt_came())
 		wp_warn(invocation, "interrupted: the trace ends with request %" G_GUINT64_FORMAT,
 			result->n_requests);
@@ -233,7 +253,7 @@ simulate(WpInvocation *invocation, const SimulateOptions *options, const WpScena
 	wp_progress_clear(run->progress);
 	if (!ok || (run->truth && !wp_out_close(run->truth, error)))
 		return FALSE;
-	say_result(invocation, &result);
+	say_result(invocation, &result, count_faults(scenario));
 	return TRUE;
 }
 
@@ -256,9 +276,10 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 		truth = wp_out_open(options->truth, error);
 		if (!truth)
 			return -1;
-		wp_out_text(truth, "call_id,parent_id,pattern\n");
+		wp_out_text(truth, scenario->faults->len ? "call_id,parent_id,pattern,fault\n"
+							 : "call_id,parent_id,pattern\n");
 	}
-	Run state = { truth, invocation->progress, FALSE };
+	Run state = { truth, invocation->progress, scenario->faults->len > 0, FALSE };
 	if (!simulate(invocation, options, scenario, &state, error))
 		return -1;
 	return wp_interrupt_came() ? WP_EXIT_INTERRUPTED : WP_EXIT_OK;

@@ -7,9 +7,8 @@
 
 #include <string.h>
 
-#include "traces/error.h"
-#include "traces/keyfile.h"
 #include "traces/plan.h"
+#include "traces/scenario-private.h"
 #include "traces/value.h"
 
 #define MAX_NODES       10000 /* of a service */
@@ -17,33 +16,16 @@
 #define MAX_CONNECTIONS 10000 /* of a pool */
 #define MAX_GROUPS      5000
 
-typedef struct {
-	WpScenario *scenario;
-	WpKeyFile *file;
-	WpLaw network;
-	WpLawShape shape;
-	const WpKeyEntry *entry; /* being read */
-	GError **error;
-} Loader;
-
-/* TARGET is what the group is about. */
-typedef gboolean (*Setter)(Loader *loader, gpointer target, const char *value);
-
-typedef struct {
-	const char *name;
-	Setter set; /* NULL = read elsewhere */
-} Key;
-
-static gboolean
-fail_value(Loader *loader, const char *expected)
+gboolean
+scenario_fail_value(Loader *loader, const char *expected)
 {
 	return wp_key_file_fail(loader->file, loader->entry->line, loader->error,
 				"%s: expected %s, not \"%.40s\"", loader->entry->name, expected,
 				loader->entry->value);
 }
 
-static gboolean
-fail_problem(Loader *loader, char *problem)
+gboolean
+scenario_fail_problem(Loader *loader, char *problem)
 {
 	gboolean ok = wp_key_file_fail(loader->file, loader->entry->line, loader->error, "%s: %s",
 				       loader->entry->name, problem);
@@ -52,11 +34,11 @@ fail_problem(Loader *loader, char *problem)
 }
 
 /* TRUE where the value ends at AT. */
-static gboolean
-at_end(Loader *loader, const char *at, const char *expected)
+gboolean
+scenario_at_end(Loader *loader, const char *at, const char *expected)
 {
 	wp_value_skip_blanks(&at);
-	return *at == '\0' || fail_value(loader, expected);
+	return *at == '\0' || scenario_fail_value(loader, expected);
 }
 
 static gboolean
@@ -65,19 +47,19 @@ set_count(Loader *loader, const char *value, guint64 maximum, guint32 *out_count
 	guint64 count;
 
 	if (!wp_value_count(value, maximum, &count) || count == 0)
-		return fail_value(loader, "a whole number above 0");
+		return scenario_fail_value(loader, "a whole number above 0");
 	*out_count = (guint32)count;
 	return TRUE;
 }
 
-static gboolean
-set_law(Loader *loader, const char *value, WpLawUnit unit, WpLaw *out_law)
+gboolean
+scenario_set_law(Loader *loader, const char *value, WpLawUnit unit, WpLaw *out_law)
 {
 	char *problem = NULL;
 
 	if (!wp_law_read(&value, unit, out_law, &problem))
-		return fail_problem(loader, problem);
-	return at_end(loader, value, "one law");
+		return scenario_fail_problem(loader, problem);
+	return scenario_at_end(loader, value, "one law");
 }
 
 /* [simulation] */
@@ -86,7 +68,7 @@ static gboolean
 set_requests(Loader *loader, gpointer target, const char *value)
 {
 	if (!wp_value_count(value, G_MAXINT64, &loader->scenario->requests))
-		return fail_value(loader, "a whole number");
+		return scenario_fail_value(loader, "a whole number");
 	return TRUE;
 }
 
@@ -96,16 +78,16 @@ set_duration(Loader *loader, gpointer target, const char *value)
 	double ns;
 
 	if (!wp_value_duration(&value, &ns) || ns < 1)
-		return fail_value(loader, "a time, like 60s");
+		return scenario_fail_value(loader, "a time, like 60s");
 	loader->scenario->duration_ns = (gint64)ns;
-	return at_end(loader, value, "a time, like 60s");
+	return scenario_at_end(loader, value, "a time, like 60s");
 }
 
 static gboolean
 set_seed(Loader *loader, gpointer target, const char *value)
 {
 	if (!wp_value_count(value, G_MAXUINT64, &loader->scenario->seed))
-		return fail_value(loader, "a whole number");
+		return scenario_fail_value(loader, "a whole number");
 	return TRUE;
 }
 
@@ -115,14 +97,14 @@ set_load(Loader *loader, gpointer target, const char *value)
 	double *load = &loader->scenario->load;
 
 	if (!wp_value_number(&value, load) || *load < 1e-6 || *load > 1e6)
-		return fail_value(loader, "a factor, like 2.5");
-	return at_end(loader, value, "a factor, like 2.5");
+		return scenario_fail_value(loader, "a factor, like 2.5");
+	return scenario_at_end(loader, value, "a factor, like 2.5");
 }
 
 static gboolean
 set_default_network(Loader *loader, gpointer target, const char *value)
 {
-	return set_law(loader, value, WP_LAW_TIME, &loader->network);
+	return scenario_set_law(loader, value, WP_LAW_TIME, &loader->network);
 }
 
 static gboolean
@@ -133,8 +115,8 @@ set_shape(Loader *loader, gpointer target, const char *value)
 	if (strcmp(value, "as-written") == 0)
 		return TRUE;
 	if (!wp_law_shape_read(&value, &loader->shape, &problem))
-		return fail_problem(loader, problem);
-	return at_end(loader, value, "one law");
+		return scenario_fail_problem(loader, problem);
+	return scenario_at_end(loader, value, "one law");
 }
 
 static const Key simulation_keys[] = {
@@ -158,13 +140,13 @@ set_nodes(Loader *loader, gpointer target, const char *value)
 	do {
 		char *name = wp_value_word(&value);
 		if (!name)
-			return fail_value(loader, "names of nodes with , between them");
+			return scenario_fail_value(loader, "names of nodes with , between them");
 		g_ptr_array_add(service->nodes, name);
 		for (guint i = 0; i + 1 < service->nodes->len; i++)
 			if (strcmp(service->nodes->pdata[i], name) == 0)
-				return fail_value(loader, "each node once");
+				return scenario_fail_value(loader, "each node once");
 	} while (wp_value_take(&value, ',') && service->nodes->len < MAX_NODES);
-	return at_end(loader, value, "names of nodes with , between them");
+	return scenario_at_end(loader, value, "names of nodes with , between them");
 }
 
 /* "3": that many, called NAME1, NAME2, ... */
@@ -189,8 +171,9 @@ set_balance(Loader *loader, gpointer target, const char *value)
 	WpSimService *service = target;
 
 	service->is_round_robin = strcmp(value, "round-robin") == 0;
-	return service->is_round_robin || strcmp(value, "random") == 0 ||
-	       fail_value(loader, "random or round-robin");
+	service->has_leader = strcmp(value, "leader") == 0;
+	return service->is_round_robin || service->has_leader || strcmp(value, "random") == 0 ||
+	       scenario_fail_value(loader, "random, round-robin or leader");
 }
 
 static gboolean
@@ -211,7 +194,7 @@ set_queue(Loader *loader, gpointer target, const char *value)
 	guint64 queue;
 
 	if (!wp_value_count(value, G_MAXINT32, &queue))
-		return fail_value(loader, "a whole number");
+		return scenario_fail_value(loader, "a whole number");
 	((WpSimService *)target)->queue = (guint32)queue;
 	return TRUE;
 }
@@ -222,7 +205,7 @@ set_network(Loader *loader, gpointer target, const char *value)
 	WpSimService *service = target;
 
 	service->has_network = TRUE;
-	return set_law(loader, value, WP_LAW_TIME, &service->network);
+	return scenario_set_law(loader, value, WP_LAW_TIME, &service->network);
 }
 
 static const Key service_keys[] = {
@@ -247,13 +230,15 @@ set_label(Loader *loader, gpointer target, const char *value)
 static gboolean
 set_request_bytes(Loader *loader, gpointer target, const char *value)
 {
-	return set_law(loader, value, WP_LAW_NUMBER, &((WpSimOperation *)target)->request_bytes);
+	return scenario_set_law(loader, value, WP_LAW_NUMBER,
+				&((WpSimOperation *)target)->request_bytes);
 }
 
 static gboolean
 set_reply_bytes(Loader *loader, gpointer target, const char *value)
 {
-	return set_law(loader, value, WP_LAW_NUMBER, &((WpSimOperation *)target)->reply_bytes);
+	return scenario_set_law(loader, value, WP_LAW_NUMBER,
+				&((WpSimOperation *)target)->reply_bytes);
 }
 
 static const Key operation_keys[] = {
@@ -295,7 +280,7 @@ set_clients(Loader *loader, gpointer target, const char *value)
 static gboolean
 set_think(Loader *loader, gpointer target, const char *value)
 {
-	return set_law(loader, value, WP_LAW_TIME, &((WpSimClient *)target)->think);
+	return scenario_set_law(loader, value, WP_LAW_TIME, &((WpSimClient *)target)->think);
 }
 
 static gboolean
@@ -305,8 +290,8 @@ set_arrivals(Loader *loader, gpointer target, const char *value)
 	char *problem = NULL;
 
 	if (!wp_arrivals_read(&value, &client->arrivals, &problem))
-		return fail_problem(loader, problem);
-	return at_end(loader, value, "one arrival process");
+		return scenario_fail_problem(loader, problem);
+	return scenario_at_end(loader, value, "one arrival process");
 }
 
 static const Key client_keys[] = {
@@ -325,8 +310,8 @@ set_connections(Loader *loader, gpointer target, const char *value)
 static const Key pool_keys[] = { { "connections", set_connections }, { NULL, NULL } };
 
 /* Runs the setters of all keys of GROUP. */
-static gboolean
-read_keys(Loader *loader, const WpKeyGroup *group, const Key *keys, gpointer target)
+gboolean
+scenario_read_keys(Loader *loader, const WpKeyGroup *group, const Key *keys, gpointer target)
 {
 	for (guint i = 0; i < group->entries->len; i++) {
 		const Key *key = keys;
@@ -355,6 +340,12 @@ clear_service(gpointer data)
 	g_free(service->name);
 	g_ptr_array_unref(service->nodes);
 	g_array_unref(service->pools);
+}
+
+static void
+clear_fault(gpointer data)
+{
+	g_free(((WpSimFault *)data)->name);
 }
 
 static void
@@ -391,8 +382,8 @@ add_operation(WpScenario *scenario, guint32 service, const char *name)
 	return scenario->operations->len - 1;
 }
 
-static guint32
-find_service(const WpScenario *scenario, const char *name)
+guint32
+scenario_find_service(const WpScenario *scenario, const char *name)
 {
 	for (guint i = 0; i < scenario->services->len; i++)
 		if (strcmp(g_array_index(scenario->services, WpSimService, i).name, name) == 0)
@@ -419,18 +410,20 @@ fail_service(Loader *loader, const WpKeyGroup *group, const char *name)
 static gboolean
 read_simulation(Loader *loader, const WpKeyGroup *group, char **words)
 {
-	return read_keys(loader, group, simulation_keys, NULL);
+	return scenario_read_keys(loader, group, simulation_keys, NULL);
 }
 
 static gboolean
 read_service(Loader *loader, const WpKeyGroup *group, char **words)
 {
-	if (find_service(loader->scenario, words[0]) != WP_SIM_NONE || strchr(words[0], '.'))
+	if (scenario_find_service(loader->scenario, words[0]) != WP_SIM_NONE ||
+	    strchr(words[0], '.'))
 		return wp_key_file_fail(loader->file, group->line, loader->error,
 					"[%s]: the name is taken, or has a point", group->name);
 	guint32 service = add_service(loader->scenario, words[0], FALSE);
-	return read_keys(loader, group, service_keys,
-			 &g_array_index(loader->scenario->services, WpSimService, service));
+	return scenario_read_keys(
+		loader, group, service_keys,
+		&g_array_index(loader->scenario->services, WpSimService, service));
 }
 
 static gboolean
@@ -442,12 +435,13 @@ read_operation(Loader *loader, const WpKeyGroup *group, char **words)
 		return wp_key_file_fail(loader->file, group->line, loader->error,
 					"[%s]: write [operation SERVICE.NAME]", group->name);
 	g_autofree char *name = g_strndup(words[0], (gsize)(point - words[0]));
-	guint32 service = find_service(loader->scenario, name);
+	guint32 service = scenario_find_service(loader->scenario, name);
 	if (service == WP_SIM_NONE)
 		return fail_service(loader, group, name);
 	guint32 operation = add_operation(loader->scenario, service, words[0]);
-	return read_keys(loader, group, operation_keys,
-			 &g_array_index(loader->scenario->operations, WpSimOperation, operation));
+	return scenario_read_keys(
+		loader, group, operation_keys,
+		&g_array_index(loader->scenario->operations, WpSimOperation, operation));
 }
 
 static gboolean
@@ -456,12 +450,12 @@ read_client(Loader *loader, const WpKeyGroup *group, char **words)
 	WpScenario *scenario = loader->scenario;
 	WpSimClient client = { .clients = 1 };
 
-	if (find_service(scenario, words[0]) != WP_SIM_NONE)
+	if (scenario_find_service(scenario, words[0]) != WP_SIM_NONE)
 		return wp_key_file_fail(loader->file, group->line, loader->error,
 					"[%s]: the name is taken", group->name);
 	guint32 service = add_service(scenario, words[0], TRUE);
 	client.operation = add_operation(scenario, service, words[0]);
-	if (!read_keys(loader, group, client_keys, &client))
+	if (!scenario_read_keys(loader, group, client_keys, &client))
 		return FALSE;
 	if (client.arrivals.kind &&
 	    (wp_key_group_entry(group, "clients") || wp_key_group_entry(group, "think")))
@@ -476,12 +470,12 @@ static gboolean
 read_pool(Loader *loader, const WpKeyGroup *group, char **words)
 {
 	GArray *services = loader->scenario->services;
-	guint32 caller = find_service(loader->scenario, words[0]);
-	WpSimPool pool = { find_service(loader->scenario, words[1]), 0 };
+	guint32 caller = scenario_find_service(loader->scenario, words[0]);
+	WpSimPool pool = { scenario_find_service(loader->scenario, words[1]), 0 };
 
 	if (caller == WP_SIM_NONE || pool.callee == WP_SIM_NONE)
 		return fail_service(loader, group, words[caller != WP_SIM_NONE]);
-	if (!read_keys(loader, group, pool_keys, &pool))
+	if (!scenario_read_keys(loader, group, pool_keys, &pool))
 		return FALSE;
 	if (pool.connections == 0)
 		return wp_key_file_fail(loader->file, group->line, loader->error,
@@ -511,6 +505,7 @@ static const GroupKind group_kinds[] = {
 	{ "operation", 1, "[operation SERVICE.NAME]", read_operation },
 	{ "client", 1, "[client NAME]", read_client },
 	{ "pool", 2, "[pool CALLER CALLEE]", read_pool },
+	{ "fault", 1, "[fault NAME]", scenario_read_fault },
 };
 
 static gboolean
@@ -583,7 +578,7 @@ compile_plans(Loader *loader)
 		operation->start = scenario->steps->len;
 		if (!wp_plan_compile(scenario, operation->service, &loader->shape,
 				     loader->entry->value, &problem))
-			return fail_problem(loader, problem);
+			return scenario_fail_problem(loader, problem);
 	}
 	return TRUE;
 }
@@ -677,7 +672,9 @@ scenario_new(void)
 	scenario->clients = g_array_new(FALSE, FALSE, sizeof(WpSimClient));
 	scenario->steps = g_array_new(FALSE, FALSE, sizeof(WpStep));
 	g_array_set_clear_func(scenario->services, clear_service);
+	scenario->faults = g_array_new(FALSE, FALSE, sizeof(WpSimFault));
 	g_array_set_clear_func(scenario->operations, clear_operation);
+	g_array_set_clear_func(scenario->faults, clear_fault);
 	scenario->requests = G_MAXUINT64;
 	scenario->seed = 1;
 	scenario->load = 1;
@@ -693,6 +690,7 @@ wp_scenario_free(WpScenario *scenario)
 	g_array_unref(scenario->operations);
 	g_array_unref(scenario->clients);
 	g_array_unref(scenario->steps);
+	g_array_unref(scenario->faults);
 	g_free(scenario);
 }
 

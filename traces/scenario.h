@@ -61,7 +61,8 @@ typedef struct {
 	char *name;
 	GPtrArray *nodes; /* char *, the replicas */
 	gboolean is_client;
-	gboolean is_round_robin; /* else at random */
+	gboolean is_round_robin; /* else at random, but: */
+	gboolean has_leader;     /* all calls go to the first node; the others stand by */
 	guint32 workers;         /* calls served at a time by a node; 0 = any number */
 	guint32 cores;           /* work steps at a time; 0 = any number; 1 = an event loop */
 	guint32 queue;           /* calls that may wait for a worker; more are refused */
@@ -91,11 +92,38 @@ typedef struct {
 	WpArrivals arrivals; /* open, where it has a kind */
 } WpSimClient;
 
+/* What can go wrong with a call. */
+typedef enum {
+	WP_FAULT_DROP,       /* it is lost on its way */
+	WP_FAULT_DELAY,      /* it comes later, by time */
+	WP_FAULT_ERROR,      /* it is answered with an error at once */
+	WP_FAULT_WRONG_PEER, /* it goes to the node, which refuses what its service does not do */
+	WP_FAULT_EXTRA_CALL, /* who serves it runs the plan first */
+	WP_FAULT_LEADER_CHANGE, /* calls to the node's service all go to the node */
+	WP_FAULT_SILENT_PEER,   /* calls to the node are lost */
+	WP_FAULT_N_KINDS
+} WpFaultKind;
+
+typedef struct {
+	char *name;
+	guint8 kind;
+	guint32 service;   /* calls to it, or WP_SIM_NONE */
+	guint32 operation; /* only of this, or WP_SIM_NONE = any */
+	guint32 node_service;
+	guint32 replica; /* in node_service */
+	guint32 start;   /* step of the plan */
+	double share;    /* of calls; 0 = none */
+	double since_ns; /* virtual time */
+	double until_ns; /* may be infinite */
+	WpLaw time;
+} WpSimFault;
+
 typedef struct {
 	GArray *services;   /* WpSimService */
 	GArray *operations; /* WpSimOperation */
 	GArray *clients;    /* WpSimClient */
 	GArray *steps;      /* WpStep */
+	GArray *faults;     /* WpSimFault; a call meets the first that applies */
 	guint64 requests;   /* G_MAXUINT64 = until duration_ns */
 	gint64 duration_ns; /* 0 = until all requests have come */
 	guint64 seed;

@@ -16,6 +16,8 @@ pick_node(Sim *sim, guint32 service)
 	Server *server = &sim->servers[service];
 	guint32 i = 0;
 
+	if (server->nodes->service->has_leader)
+		return server->nodes;
 	if (server->n_nodes > 1 && server->nodes->service->is_round_robin)
 		i = server->next++ % server->n_nodes;
 	else if (server->n_nodes > 1)
@@ -59,21 +61,37 @@ static void
 tell_truth(Sim *sim, const Visit *visit, guint64 parent)
 {
 	if (sim->options->truth && !sim->error)
-		sim->options->truth(visit->id, parent, visit->root->name, sim->options->truth_data,
-				    &sim->error);
+		sim->options->truth(visit->id, parent, visit->root->name,
+				    visit->fault ? visit->fault->name : NULL,
+				    sim->options->truth_data, &sim->error);
 }
 
-/* A visit to the operation of STEP, as yet on its way. */
+/* A visit to the operation of STEP, as yet on its way to NODE, or where a fault leads it. */
 static Visit *
 depart(Sim *sim, Task *task, const WpStep *step, Node *node)
 {
 	const WpSimOperation *operation = operation_of(sim, step);
+	const WpSimFault *fault = sim_fault_draw(sim, step->operation, &node);
 	Visit *from = task->visit, *visit = sim_visit_new(sim, node, operation);
 
 	visit->id = ++sim->last_id;
 	visit->caller_node = from->node;
 	visit->root = from->loop ? operation : from->root;
+	visit->fault = fault;
 	return visit;
+}
+
+/* It arrives, unless a fault takes it. */
+static void
+travel(Sim *sim, Visit *visit)
+{
+	gint64 network_ns = network_delay(sim, visit);
+	gint64 later_ns = sim_fault_delay(sim, visit->fault);
+
+	if (later_ns < 0)
+		sim_visit_free(sim, visit);
+	else
+		sim_plan(sim, EVENT_ARRIVE, network_ns + later_ns, visit, 0, 0);
 }
 
 void
@@ -84,7 +102,7 @@ sim_send_call(Sim *sim, Task *task, const WpStep *step, Connection *connection)
 	Visit *visit = depart(sim, task, step, node);
 
 	visit->caller = task;
-	visit->flow = connection ? connection->flow : 0;
+	visit->flow = connection && connection->callee == visit->node ? connection->flow : 0;
 	task->waiting = visit->id;
 	task->connection = connection;
 	wp_counters_add(sim->counters, WP_COUNT_CALLS, 1);
@@ -92,7 +110,7 @@ sim_send_call(Sim *sim, Task *task, const WpStep *step, Connection *connection)
 	tell_truth(sim, visit, task->visit->id);
 	if (step->timeout_ns)
 		sim_plan(sim, EVENT_TIMEOUT, step->timeout_ns, task, visit->id, 0);
-	sim_plan(sim, EVENT_ARRIVE, network_delay(sim, visit), visit, 0, 0);
+	travel(sim, visit);
 }
 
 void
@@ -105,7 +123,7 @@ sim_send_message(Sim *sim, Task *task, const WpStep *step)
 	wp_counters_add(sim->counters, WP_COUNT_MESSAGES, 1);
 	emit(sim, WP_KIND_MESSAGE, visit, WP_STATUS_UNKNOWN);
 	tell_truth(sim, visit, task->visit->id);
-	sim_plan(sim, EVENT_ARRIVE, network_delay(sim, visit), visit, 0, 0);
+	travel(sim, visit);
 }
 
 /* A caller whose time ran out has closed the connection: nothing is sent. */
@@ -218,6 +236,7 @@ sim_time_out(Sim *sim, const WpEvent *event)
 	end_call(sim, task, TRUE);
 }
 
+/* The task to begin with. */
 static Task *
 begin_visit(Sim *sim, Visit *visit)
 {
@@ -225,7 +244,12 @@ begin_visit(Sim *sim, Visit *visit)
 
 	task->is_main = TRUE;
 	visit->node->n_active++;
-	return task;
+	if (!visit->fault || visit->fault->kind != WP_FAULT_EXTRA_CALL)
+		return task;
+	Task *first = sim_task_new(sim, visit, visit->fault->start);
+	first->parent = task;
+	task->n_branches = 1;
+	return first;
 }
 
 static void
@@ -242,6 +266,10 @@ sim_arrive(Sim *sim, const WpEvent *event)
 	Node *node = visit->node;
 	const WpSimService *service = node->service;
 
+	if (sim_fault_refuses(sim, visit)) {
+		refuse(sim, visit);
+		return;
+	}
 	if (service->workers == 0 || node->n_active < service->workers) {
 		sim_run(sim, begin_visit(sim, visit));
 		return;

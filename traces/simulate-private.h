@@ -79,6 +79,7 @@ struct Visit {
 	Visit *next;
 	const WpSimOperation *operation;
 	const WpSimOperation *root;
+	const WpSimFault *fault; /* NULL = none */
 	guint32 flow;
 	guint32 n_tasks;
 	guint8 has_replied;
@@ -108,6 +109,7 @@ typedef struct {
 	WpRecordSink *sink;
 	WpCounters *counters;
 	WpRandom random;
+	WpRandom fault_random; /* its own: but for the faults, runs with and without are alike */
 	WpEvents events;
 	gint64 now_ns;
 	guint64 n_steps_now; /* taken without time going on */
@@ -121,6 +123,7 @@ typedef struct {
 	guint64 n_tasks;
 	guint64 n_visits;
 	guint64 last_id;
+	guint64 n_faults;
 	guint32 last_flow;
 	guint64 n_started; /* requests */
 	gint64 end_ns;
@@ -196,6 +199,15 @@ void sim_connection_release(Sim *sim, Connection *connection);
 
 /* Its plan has come to its end. */
 void sim_visit_finish(Sim *sim, Visit *visit);
+
+/* simulate-faults.c: what goes wrong with a call to OPERATION that is about to leave for *NODE. NULL: nothing. */
+const WpSimFault *sim_fault_draw(Sim *sim, guint32 operation, Node **node);
+
+/* How much later a call comes that meets FAULT; negative: never. FAULT may be NULL. */
+gint64 sim_fault_delay(Sim *sim, const WpSimFault *fault);
+
+/* TRUE where the node answers VISIT with an error and does nothing. */
+gboolean sim_fault_refuses(const Sim *sim, const Visit *visit);
 
 /* Handlers of events. */
 void sim_arrive(Sim *sim, const WpEvent *event);

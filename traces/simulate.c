@@ -189,8 +189,11 @@ make_pools(Sim *sim, Server *server, Node *node)
 			Connection *connection = &pool->connections[j];
 			connection->pool = pool;
 			connection->flow = ++sim->last_flow;
-			connection->callee = &callee->nodes[(j + (guint)(node - server->nodes)) %
-							    callee->n_nodes];
+			connection->callee =
+				callee->nodes->service->has_leader
+					? callee->nodes
+					: &callee->nodes[(j + (guint)(node - server->nodes)) %
+							 callee->n_nodes];
 			sim_connection_release(sim, connection);
 		}
 	}
@@ -342,7 +345,7 @@ simulate(Sim *sim, WpNodes *nodes, WpSimulateResult *result)
 	if (!begin(sim, nodes))
 		return FALSE;
 	run_events(sim);
-	*result = (WpSimulateResult){ sim->n_started, sim->last_id, sim->n_visits,
+	*result = (WpSimulateResult){ sim->n_started, sim->last_id, sim->n_visits, sim->n_faults,
 				      sim->last_record_ns - SIM_START_NS };
 	if (sim->n_visits > 0)
 		wp_counters_add(sim->counters, WP_COUNT_CALLS_OPEN, sim->n_visits);
@@ -369,6 +372,7 @@ wp_simulate(const WpScenario *scenario, const WpSimulateOptions *options, WpNode
 	WpSimulateResult result;
 
 	wp_random_init(&sim.random, scenario->seed);
+	wp_random_init(&sim.fault_random, ~scenario->seed);
 	make_system(&sim, nodes);
 	make_labels(&sim, nodes);
 	make_clients(&sim, clients);

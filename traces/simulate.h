@@ -21,10 +21,10 @@ typedef struct {
 
 	/*
 	 * Once for each CALL and MESSAGE, in order. PARENT 0: a root. PATTERN: the operation that the
-	 * client called. FALSE stops the simulation with ERROR set. May be NULL.
+	 * client called. FAULT: the name of what went wrong with it, or NULL. FALSE stops the simulation with ERROR set. May be NULL.
 	 */
-	gboolean (*truth)(guint64 id, guint64 parent, const char *pattern, gpointer data,
-			  GError **error);
+	gboolean (*truth)(guint64 id, guint64 parent, const char *pattern, const char *fault,
+			  gpointer data, GError **error);
 	gpointer truth_data;
 
 	/* Now and then; FALSE: begin nothing new and come to an end. TOTAL 0 = unknown. May be NULL. */
@@ -35,7 +35,8 @@ typedef struct {
 typedef struct {
 	guint64 n_requests;
 	guint64 n_calls;    /* and messages */
-	guint64 n_open;     /* calls that wait for each other for ever (a deadlock of the system) */
+	guint64 n_open;     /* calls that wait for ever: for each other, or for what a fault took */
+	guint64 n_faults;   /* calls with which something went wrong */
 	gint64 duration_ns; /* virtual */
 } WpSimulateResult;
 

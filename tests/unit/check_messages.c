@@ -54,7 +54,8 @@ static const Row rows[] = {
 };
 
 static gboolean
-take_truth(guint64 id, guint64 parent, const char *pattern, gpointer data, GError **error)
+take_truth(guint64 id, guint64 parent, const char *pattern, const char *fault, gpointer data,
+	   GError **error)
 {
 	GArray *parents = data;
 	(void)pattern;

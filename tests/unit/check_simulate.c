@@ -101,14 +101,16 @@ probe_clear(Probe *probe)
 }
 
 static gboolean
-keep_truth(guint64 id, guint64 parent, const char *pattern, gpointer data, GError **error)
+keep_truth(guint64 id, guint64 parent, const char *pattern, const char *fault, gpointer data,
+	   GError **error)
 {
 	Probe *probe = data;
 
 	ck_assert_uint_lt(parent, id);
 	if (probe->keeps_text)
-		g_string_append_printf(probe->truth, "%" G_GUINT64_FORMAT "<%" G_GUINT64_FORMAT " ",
-				       id, parent);
+		g_string_append_printf(probe->truth,
+				       "%" G_GUINT64_FORMAT "<%" G_GUINT64_FORMAT "%s%s ", id,
+				       parent, fault ? ":" : "", fault ? fault : "");
 	return TRUE;
 }
 
@@ -246,6 +248,60 @@ START_TEST(servers_have_their_limits)
 		run_well(rows[i].scenario, NULL, &probe);
 		ck_assert_msg(strcmp(probe.text->str, rows[i].records) == 0, "%s: %s", rows[i].why,
 			      probe.text->str);
+		probe_clear(&probe);
+	}
+}
+END_TEST
+
+/* Of the request u > a, a > b1: two nodes of b, the first of which leads. */
+#define LED                                                                                        \
+	"[simulation]\nrequests=1\n[service a]\n[service b]\nreplicas=2\nbalance=leader\n"         \
+	"[service c]\n[operation c.z]\nplan=work 1ms\n[client u]\nplan=call a.x\n"                 \
+	"[operation a.x]\nplan=call b.y timeout 30ms\n[operation b.y]\nplan=work 10ms\n[fault "    \
+	"f]\n"
+
+START_TEST(faults_do_what_the_truth_says)
+{
+	static const struct {
+		const char *fault, *records, *truth;
+	} rows[] = {
+		{ "kind=drop\ncall=b.y\nshare=0", "0C u>a 1; 0C a>b1 2; 10R b1>a 2; 10R a>u 1; ",
+		  "1<0 2<1 " },
+		{ "kind=drop\ncall=b.y", "0C u>a 1; 0C a>b1 2; 30R a>u 1; ", "1<0 2<1:f " },
+		{ "kind=delay\ncall=b\ntime=5ms", "0C u>a 1; 0C a>b1 2; 15R b1>a 2; 15R a>u 1; ",
+		  "1<0 2<1:f " },
+		{ "kind=error\ncall=b.y", "0C u>a 1; 0C a>b1 2; 0R b1>a 2!; 0R a>u 1; ",
+		  "1<0 2<1:f " },
+		{ "kind=wrong-peer\ncall=b.y\nnode=c", "0C u>a 1; 0C a>c 2; 0R c>a 2!; 0R a>u 1; ",
+		  "1<0 2<1:f " },
+		{ "kind=wrong-peer\ncall=b.y\nnode=b2",
+		  "0C u>a 1; 0C a>b2 2; 10R b2>a 2; 10R a>u 1; ", "1<0 2<1:f " },
+		{ "kind=extra-call\ncall=a.x\nplan=call c.z",
+		  "0C u>a 1; 0C a>c 2; 1R c>a 2; 1C a>b1 3; 11R b1>a 3; 11R a>u 1; ",
+		  "1<0:f 2<1 3<1 " },
+		{ "kind=leader-change\nnode=b2", "0C u>a 1; 0C a>b2 2; 10R b2>a 2; 10R a>u 1; ",
+		  "1<0 2<1:f " },
+		{ "kind=leader-change\nnode=b1", "0C u>a 1; 0C a>b1 2; 10R b1>a 2; 10R a>u 1; ",
+		  "1<0 2<1 " },
+		{ "kind=silent-peer\nnode=b1", "0C u>a 1; 0C a>b1 2; 30R a>u 1; ", "1<0 2<1:f " },
+		{ "kind=silent-peer\nnode=b2", "0C u>a 1; 0C a>b1 2; 10R b1>a 2; 10R a>u 1; ",
+		  "1<0 2<1 " },
+		{ "kind=error\ncall=b.y\nsince=1ms", "0C u>a 1; 0C a>b1 2; 10R b1>a 2; 10R a>u 1; ",
+		  "1<0 2<1 " },
+		{ "kind=error\ncall=b.y\nuntil=1ms", "0C u>a 1; 0C a>b1 2; 0R b1>a 2!; 0R a>u 1; ",
+		  "1<0 2<1:f " },
+	};
+
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *text = g_strconcat(LED, rows[i].fault, "\n", NULL);
+		Probe probe;
+		probe_init(&probe, TRUE, NULL);
+		WpSimulateResult result = run_well(text, NULL, &probe);
+		ck_assert_msg(strcmp(probe.text->str, rows[i].records) == 0, "%s: %s",
+			      rows[i].fault, probe.text->str);
+		ck_assert_str_eq(probe.truth->str, rows[i].truth);
+		ck_assert_uint_eq(result.n_faults, strchr(rows[i].truth, ':') != NULL);
+		ck_assert_uint_eq(result.n_open, 0);
 		probe_clear(&probe);
 	}
 }
@@ -503,6 +559,22 @@ START_TEST(mistakes_are_named)
 		  "s:6: [client v]: write either arrivals, or clients and think" },
 		{ "[pool a c]\nconnections=1", NULL, "s:6: [pool a c]: there is no service \"c\"" },
 		{ "[service b]\nnetwork=$slow", NULL, "s:7: there is no parameter \"slow\"" },
+		{ "[fault f]\nshare=1", NULL, "s:6: [fault f]: \"kind\" is missing" },
+		{ "[fault f]\nkind=slow", NULL,
+		  "s:7: kind: expected drop, delay, error, wrong-peer, extra-call, leader-change "
+		  "or "
+		  "silent-peer, not \"slow\"" },
+		{ "[fault f]\nkind=delay\ncall=a.x", NULL, "s:6: [fault f]: \"time\" is missing" },
+		{ "[fault f]\nkind=error\ncall=a.x\nnode=a", NULL,
+		  "s:6: [fault f]: \"node\" says nothing for this kind of fault" },
+		{ "[fault f]\nkind=drop\ncall=u", NULL,
+		  "s:8: call: expected a SERVICE or SERVICE.OPERATION of this file, not \"u\"" },
+		{ "[fault f]\nkind=silent-peer\nnode=u", NULL,
+		  "s:8: node: expected a node of a service of this file, not \"u\"" },
+		{ "[fault f]\nkind=drop\ncall=a\nsince=2s\nuntil=2s", NULL,
+		  "s:6: [fault f]: it ends before it begins" },
+		{ "[fault f]\nkind=extra-call\ncall=a\nplan=call c.z", NULL,
+		  "s:9: plan: there is no operation \"c.z\"" },
 		{ "", "sed=1", "s: there is no parameter \"sed\" (did you mean \"seed\"?)" },
 		{ "", "seed=x", "s: seed: expected a whole number, not \"x\"" },
 		{ "", "service a.cores=many",
@@ -591,6 +663,7 @@ START_TEST(kept_scenarios_run)
 END_TEST
 
 WP_SUITE("simulate", plans_give_their_records, servers_have_their_limits,
-	 clients_come_as_they_should, laws_have_their_moments, queues_follow_theory,
-	 bursts_keep_their_rate, numbers_are_the_same_everywhere, logarithms_agree_with_the_library,
-	 seeds_decide, mistakes_are_named, runaways_are_stopped, kept_scenarios_run)
+	 faults_do_what_the_truth_says, clients_come_as_they_should, laws_have_their_moments,
+	 queues_follow_theory, bursts_keep_their_rate, numbers_are_the_same_everywhere,
+	 logarithms_agree_with_the_library, seeds_decide, mistakes_are_named, runaways_are_stopped,
+	 kept_scenarios_run)
