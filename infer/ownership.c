@@ -11,7 +11,9 @@
 #include "infer/quicklog.h"
 
 #define N_SHIFTS    8
-#define N_BINS      25 /* of delays, one an octave, from 1 us to 16 s */
+#define N_DELAYS    25 /* one an octave, from 1 us to 16 s */
+#define N_AFTER     13 /* the same from a reply on, to 4 ms: what comes later is no more of that call */
+#define N_BINS      (2 * N_DELAYS + N_AFTER) /* inside a call; begun in it, but longer; after it */
 #define MAX_KINDS   256
 #define ROUNDS      12 /* of learning where few owners are likelier */
 #define SLOW_ROUNDS 40 /* ... and where they are not: nothing hurries shares along */
@@ -20,6 +22,12 @@
 #define LEAST_PRIOR 1e-3 /* of a service that owns no flow of a kind yet */
 #define SELF        1e-6 /* of a service that may own flows to itself: they are rare */
 #define STRAY       0.05 /* share of an owner's calls that none of its own encloses: after the reply */
+#define STRAY_MOST                                                                                 \
+	0.3 /* ... where owners call so soon after it; what comes next in a request does so too */
+#define LOCAL 20.0 /* calls that say how busy a service is usually, beside those around one call */
+#define WAITS 1e-3 /* services that call one while they wait for another: few */
+#define MANY                                                                                       \
+	64.0 /* calls of a flow from which on it is no accident that another call encloses each */
 #define OWN_LABELS                                                                                 \
 	0.7 /* of what is known of an owner's operations; the rest is what all owners call */
 #define MAX_LABELS   8    /* of a flow, that take part */
@@ -32,9 +40,10 @@ typedef struct {
 	guint32 flow;
 	guint32 first; /* of its hits */
 	guint32 n_hits;
+	guint32 n_moved; /* times that were asked about besides */
 } Sample;
 
-/* A call of a service that encloses a sample. */
+/* A call of a service that encloses a sample, or in which or soon after which the sample begins. */
 typedef struct {
 	guint8 service;
 	guint8 bin;
@@ -64,8 +73,12 @@ typedef struct {
 	GArray *labels;     /* guint32: MAX_LABELS by flow, 0 = none */
 	double *chance;     /* by kind, service, bin: hits of a moved call */
 	double *law;        /* the same: of an owner's calls, the share of their delays */
+	double *enclosing;  /* by kind, service: what encloses a moved call, of CHANCE */
+	guint16 *near;      /* by sample, service: what encloses it moved, all times together */
 	double *asked;      /* by kind: moved calls */
 	double *posterior;  /* by flow, service; the last is none */
+	double *below;      /* by service, service: how likely the one owns flows to the other */
+	double *times;      /* by service: weigh_times() of the flow at hand */
 	double *likelihood; /* by kind: of all its calls, as log against chance */
 	WpMap *label_numbers;
 	GArray *label_counts; /* double: by (kind, owner, label) */
@@ -80,13 +93,29 @@ at(const Finder *finder, guint32 kind, guint32 service)
 	return (gsize)kind * (finder->n_services + 2) + service;
 }
 
+static gboolean
+may_own(const Finder *finder, guint32 f, guint32 service)
+{
+	return finder->flows[f].services >> service & 1;
+}
+
 static guint
-bin_of(gint64 delay_ns)
+octave_of(gint64 delay_ns)
 {
 	guint64 us = (guint64)MAX(delay_ns, 0) / 1000;
-	if (us == 0)
-		return 0;
-	return MIN(g_bit_storage(us), N_BINS - 1);
+	return us == 0 ? 0 : g_bit_storage(us);
+}
+
+/* How a call from BEGIN_NS to END_NS stands to one of a service, which began before; N_BINS: not at all. */
+static guint
+bin_of(const Open *one, gint64 begin_ns, gint64 end_ns)
+{
+	guint after = octave_of(begin_ns - one->return_ns);
+	guint delay = MIN(octave_of(begin_ns - one->call_ns), N_DELAYS - 1);
+
+	if (begin_ns > one->return_ns)
+		return after < N_AFTER ? 2 * N_DELAYS + after : N_BINS;
+	return end_ns <= one->return_ns ? delay : N_DELAYS + delay;
 }
 
 static gboolean
@@ -224,19 +253,21 @@ answer(Finder *finder, const Question *question, guint32 service, GArray *open)
 	Sample *sample = &g_array_index(finder->samples, Sample, question->sample);
 	guint32 kind = finder->flows[sample->flow].kind;
 	double *chance = finder->chance + at(finder, kind, service) * N_BINS;
-
+	guint16 *near = finder->near + (gsize)question->sample * finder->n_services + service;
 	guint n = 0;
 
 	for (guint i = 0; i < open->len; i++) {
 		Open one = g_array_index(open, Open, i);
-		if (one.return_ns < question->begin_ns)
+		guint bin = bin_of(&one, question->begin_ns, question->end_ns);
+		if (bin == N_BINS)
 			continue;
 		g_array_index(open, Open, n++) = one;
-		if (one.return_ns < question->end_ns || one.flow == sample->flow)
+		if (one.flow == sample->flow)
 			continue; /* calls of one flow are siblings */
-		Hit hit = { (guint8)service, (guint8)bin_of(question->begin_ns - one.call_ns) };
+		Hit hit = { (guint8)service, (guint8)bin };
 		if (question->is_moved) {
 			chance[hit.bin] += 1;
+			*near += bin < N_DELAYS && *near < G_MAXUINT16;
 		} else {
 			g_array_append_val(finder->hits, hit);
 			sample->n_hits++;
@@ -268,6 +299,7 @@ sweep(Finder *finder)
 			g_array_append_val((GArray *)open->pdata[service], one);
 			g_array_append_val((GArray *)open->pdata[finder->n_services - 1], one);
 		}
+		sample->n_moved += question->is_moved;
 		if (!question->is_moved)
 			sample->first = finder->hits->len;
 		else
@@ -285,9 +317,36 @@ set_chance(Finder *finder)
 	for (guint32 k = 0; k < finder->n_kinds; k++)
 		for (guint32 s = 0; s < finder->n_services; s++) {
 			double *chance = finder->chance + at(finder, k, s) * N_BINS;
-			for (guint b = 0; b < N_BINS; b++)
+			for (guint b = 0; b < N_BINS; b++) {
 				chance[b] = (chance[b] + 0.5 / N_BINS) / (finder->asked[k] + 1);
+				finder->enclosing[at(finder, k, s)] += b < N_DELAYS ? chance[b] : 0;
+			}
 		}
+}
+
+/* N of VALUES (double); what has none need not be there. */
+static void
+set_zero(gpointer values, gsize n)
+{
+	if (n)
+		memset(values, 0, n * sizeof(double));
+}
+
+/* Of LAW's counts, from bin FROM to below TO: what CALLS have more than chance gives, as shares. */
+static void
+smooth(double *law, const double *chance, double calls, guint from, guint to)
+{
+	double sum = 0, by_chance = 0;
+
+	for (guint b = from; b < to; b++)
+		by_chance += chance[b];
+	for (guint b = from; b < to; b++) {
+		law[b] = MAX(law[b] - calls * chance[b], 0) +
+			 (by_chance > 0 ? AT_FIRST * calls * chance[b] / by_chance : 0);
+		sum += law[b];
+	}
+	for (guint b = from; b < to; b++)
+		law[b] = sum > 0 ? law[b] / sum : 0;
 }
 
 /* Nothing is known of owners: all are alike, and call when chance would. */
@@ -296,14 +355,13 @@ forget(Finder *finder)
 {
 	gsize size = at(finder, finder->n_kinds, 0);
 
+	set_zero(finder->posterior, (gsize)finder->n_flows * (finder->n_services + 1));
 	for (gsize cell = 0; cell < size; cell++) {
 		const double *chance = finder->chance + cell * N_BINS;
-		double sum = 0;
 		finder->prior[cell] = 1.0 / (finder->n_services + 1);
-		for (guint b = 0; b < N_BINS; b++)
-			sum += chance[b];
-		for (guint b = 0; b < N_BINS; b++)
-			finder->law[cell * N_BINS + b] = sum > 0 ? chance[b] / sum : 0;
+		memset(finder->law + cell * N_BINS, 0, N_BINS * sizeof *finder->law);
+		smooth(finder->law + cell * N_BINS, chance, 1, 0, N_DELAYS);
+		smooth(finder->law + cell * N_BINS, chance, 1, N_DELAYS, N_BINS);
 	}
 }
 
@@ -319,23 +377,43 @@ label_count(Finder *finder, guint32 kind, guint32 owner, guint32 label)
 	return &g_array_index(finder->label_counts, double, number);
 }
 
-/* Of the calls of flow F, how much likelier they are if SERVICE owns it than if not. */
+/* How many times busier than usual SERVICE is around SAMPLE, which is of KIND. */
+static double
+how_busy(const Finder *finder, guint32 sample, guint32 kind, guint32 service)
+{
+	guint n = g_array_index(finder->samples, Sample, sample).n_moved;
+	double usual = finder->enclosing[at(finder, kind, service)];
+	double near = finder->near[(gsize)sample * finder->n_services + service];
+
+	return (near + LOCAL) / (n * usual + LOCAL);
+}
+
+/*
+ * Of the calls of flow F, how much likelier they are if SERVICE owns it than if not, as log. How near one is to a call
+ * never says more for an owner than one outside of its calls says against it: a parallel call of the true owner is
+ * near too. What comes soon after a reply may be called by whoever had the reply, so that it only says less against.
+ */
 static double
 weigh_times(const Finder *finder, guint32 f, guint32 service)
 {
-	gsize cell = at(finder, finder->flows[f].kind, service) * N_BINS;
+	guint32 kind = finder->flows[f].kind;
+	gsize cell = at(finder, kind, service) * N_BINS;
 	double sum = 0;
 
 	for (guint32 i = finder->firsts[f]; i < finder->firsts[f + 1]; i++) {
 		const Sample *sample = &g_array_index(finder->samples, Sample, i);
-		double ratio = STRAY;
+		double inside = 0, stray = 0;
 		for (guint32 h = 0; h < sample->n_hits; h++) {
 			Hit hit = g_array_index(finder->hits, Hit, sample->first + h);
-			if (hit.service == service)
-				ratio += (1 - STRAY) * finder->law[cell + hit.bin] /
-					 finder->chance[cell + hit.bin];
+			if (hit.service != service)
+				continue;
+			*(hit.bin < N_DELAYS ? &inside : &stray) +=
+				finder->law[cell + hit.bin] / finder->chance[cell + hit.bin];
 		}
-		sum += wp_quick_log(&finder->quick, ratio);
+		inside *= (1 - STRAY) / how_busy(finder, i, kind, service);
+		sum += wp_quick_log(&finder->quick,
+				    inside > 0 ? MIN(inside, 1 / STRAY) + STRAY
+					       : CLAMP(STRAY * stray, STRAY, STRAY_MOST));
 	}
 	return sum;
 }
@@ -357,12 +435,45 @@ weigh_labels(Finder *finder, guint32 f, guint32 owner)
 	return sum;
 }
 
-/* N of VALUES (double); what has none need not be there. */
+/* Who calls whom, from whose flows are whose. */
 static void
-set_zero(gpointer values, gsize n)
+learn_below(Finder *finder)
 {
-	if (n)
-		memset(values, 0, n * sizeof(double));
+	guint32 n = finder->n_services;
+	g_autofree double *flows = g_new0(double, n + 1);
+
+	set_zero(finder->below, (gsize)n * n);
+	for (guint32 f = 0; f < finder->n_flows; f++) {
+		guint32 calls = finder->flows[f].calls;
+		if (calls >= n)
+			continue;
+		flows[calls] += 1;
+		for (guint32 s = 0; s < n; s++)
+			finder->below[(gsize)s * n + calls] +=
+				finder->posterior[(gsize)f * (n + 1) + s];
+	}
+	for (gsize i = 0; i < (gsize)n * n; i++)
+		finder->below[i] /= MAX(flows[i % n], 1);
+}
+
+/*
+ * If SERVICE owned flow F it would call while it waits for a service below it whose calls explain those of the flow
+ * too; few do. At load the times of the two differ by little more than chance: what they say has to make up for it.
+ * As log, <= 0; of a flow with few calls next to nothing, as these may be in each other by accident.
+ */
+static double
+weigh_waiting(const Finder *finder, guint32 f, guint32 service)
+{
+	const double most = -wp_quick_log(&finder->quick, WAITS), *times = finder->times;
+	double worst = 0;
+
+	for (guint32 s = 0; s + 1 < finder->n_services; s++) {
+		double share = finder->below[(gsize)service * finder->n_services + s];
+		if (s == service || s == finder->flows[f].calls || !may_own(finder, f, s))
+			continue;
+		worst = MAX(worst, share * CLAMP(times[s], 0, most));
+	}
+	return -worst * MIN((finder->firsts[f + 1] - finder->firsts[f]) / MANY, 1);
 }
 
 /* How likely each service owns flow F, as far as is known. */
@@ -372,14 +483,17 @@ judge_flow(Finder *finder, guint32 f, gboolean by_labels)
 	guint32 n = finder->n_services, kind = finder->flows[f].kind;
 	double *posterior = finder->posterior + (gsize)f * (n + 1), best = -G_MAXDOUBLE, sum = 0;
 
+	for (guint32 s = 0; s < n; s++)
+		finder->times[s] = may_own(finder, f, s) ? weigh_times(finder, f, s) : 0;
 	for (guint32 s = 0; s <= n; s++) {
-		gboolean may = s == n || finder->flows[f].services >> s & 1;
-		posterior[s] = may ? s < n ? weigh_times(finder, f, s) : 0 : -G_MAXDOUBLE;
+		gboolean may = s == n || may_own(finder, f, s);
+		posterior[s] =
+			may ? wp_quick_log(&finder->quick, finder->prior[at(finder, kind, s)])
+			    : -G_MAXDOUBLE;
+		if (may && s < n)
+			posterior[s] += finder->times[s] + weigh_waiting(finder, f, s);
 		if (may && by_labels)
 			posterior[s] += weigh_labels(finder, f, s);
-		if (may)
-			posterior[s] +=
-				wp_quick_log(&finder->quick, finder->prior[at(finder, kind, s)]);
 		if (s == finder->flows[f].calls)
 			posterior[s] += wp_quick_log(&finder->quick, SELF);
 		best = MAX(best, posterior[s]);
@@ -397,6 +511,7 @@ judge_flow(Finder *finder, guint32 f, gboolean by_labels)
 static void
 judge_flows(Finder *finder, gboolean by_labels)
 {
+	learn_below(finder);
 	set_zero(finder->likelihood, finder->n_kinds);
 	for (guint32 f = 0; f < finder->n_flows; f++)
 		judge_flow(finder, f, by_labels);
@@ -462,17 +577,8 @@ learn_laws(Finder *finder)
 	}
 	for (gsize cell = 0; cell < size; cell++) {
 		double *law = finder->law + cell * N_BINS, *chance = finder->chance + cell * N_BINS;
-		double sum = 0, by_chance = 0;
-		for (guint b = 0; b < N_BINS; b++)
-			by_chance += chance[b];
-		for (guint b = 0; b < N_BINS; b++) {
-			law[b] = MAX(law[b] - calls[cell] * chance[b], 0) +
-				 (by_chance > 0 ? AT_FIRST * calls[cell] * chance[b] / by_chance
-						: 0);
-			sum += law[b];
-		}
-		for (guint b = 0; b < N_BINS; b++)
-			law[b] = sum > 0 ? law[b] / sum : 0;
+		smooth(law, chance, calls[cell], 0, N_DELAYS);
+		smooth(law, chance, calls[cell], N_DELAYS, N_BINS);
 	}
 }
 
@@ -597,7 +703,7 @@ decide(Finder *finder, const Account *few, const Account *any)
 		calls[finder->flows[f].kind] += finder->firsts[f + 1] - finder->firsts[f];
 	for (guint32 f = 0; f < finder->n_flows; f++) {
 		guint32 k = finder->flows[f].kind;
-		double worth = 0.5 * N_BINS * log(calls[k] + 1);
+		double worth = 0.5 * N_DELAYS * log(calls[k] + 1);
 		double more = any->n_owners[k] > few->n_owners[k]
 				      ? any->n_owners[k] - few->n_owners[k]
 				      : 1;
@@ -622,7 +728,11 @@ run(Finder *finder)
 	finder->label_sums = g_new0(double, size + 1);
 	finder->likelihood = g_new0(double, finder->n_kinds + 1);
 	finder->posterior = g_new0(double, (gsize)finder->n_flows *(finder->n_services + 1) + 1);
+	finder->below = g_new0(double, (gsize)finder->n_services * finder->n_services + 1);
+	finder->times = g_new0(double, finder->n_services + 1);
+	finder->enclosing = g_new0(double, size + 1);
 	choose_samples(finder);
+	finder->near = g_new0(guint16, (gsize)finder->samples->len * finder->n_services + 1);
 	add_moved(finder);
 	sweep(finder);
 	set_chance(finder);
@@ -667,5 +777,9 @@ wp_ownership_find(const WpSpans *spans, const WpOwnedSpan *what, WpOwnedFlow *fl
 	g_free(finder.prior);
 	g_free(finder.label_sums);
 	g_free(finder.posterior);
+	g_free(finder.below);
+	g_free(finder.near);
+	g_free(finder.enclosing);
+	g_free(finder.times);
 	g_free(finder.likelihood);
 }

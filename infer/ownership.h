@@ -6,9 +6,12 @@
  *
  * A flow is one client's: all its calls have one owner. For every service and call of the flow the calls
  * into the service that enclose it are counted, by how long before it they began, and so are those that
- * enclose the same call moved in time: what chance gives. The owner has one more of the former than of the
- * latter, and so has whoever called the owner; but of these the owner has fewer by chance and begins
- * more sharply before the call, so that it is the likeliest. A flow that no service explains is a client's.
+ * enclose the same call moved in time: what chance gives there and then. The owner has one more of the former than of
+ * the latter, and so has whoever called the owner; but of these the owner has fewer by chance and begins more sharply
+ * before the call, so that it is the likeliest; and where many calls do not tell the two, the inner one, as few
+ * services call while they wait. A call behind the reply, as soon as the owner's come there, speaks less against it
+ * than any other outside, but never for it: what follows a reply may be called by whoever had it. A flow
+ * that no service explains is a client's.
  *
  * One process may serve several ports, and use a connection for all: "any", the last service, is what any of the
  * others is. It has more by chance than each, and so wins only where each alone leaves calls unexplained.

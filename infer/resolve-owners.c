@@ -235,9 +235,6 @@ add_flow(Question *question, const WpSpan *span)
 	asked = wp_map_number(question->asked, number);
 	g_array_append_val(question->flows, owned);
 	g_array_append_val(question->numbers, number);
-	if (g_getenv("OWN"))
-		g_printerr("F %u %u %u %u\n", asked, record->src.port, record->dst.port,
-			   record->flow);
 	return asked;
 }
 
@@ -282,9 +279,6 @@ take_answers(Question *question)
 			flow->port = port->port;
 		}
 		flow->certainty = owned->certainty;
-		if (g_getenv("OWN"))
-			g_printerr("A %u %d %g %d\n", i, flow->owner == WP_NO_NODE ? 0 : flow->port,
-				   flow->certainty, flow->is_any);
 		flow->is_known = flow->certainty >= SURE;
 	}
 	if (n_any > n_owned * MANY)

@@ -178,6 +178,73 @@ START_TEST(certainty_is_honest)
 }
 END_TEST
 
+/* A number from 0 to below TOP, of a row of its own. */
+static gint64
+draw(guint32 *state, gint64 top)
+{
+	*state = *state * 1664525 + 1013904223;
+	return (gint64)(*state >> 8) % top;
+}
+
+/* Whose the flow from port 42000 is, where services enclose each other's calls; times in us. */
+START_TEST(nested_services)
+{
+	static const struct {
+		const char *why;
+		gint64 period; /* of requests; they take 60 to 140 ms */
+		gint64 inner,
+			to; /* of the service that web calls, from its own begin; to < 0: from its end */
+		gint64 after, spread; /* of the flow's call, from the inner one's begin */
+		gint64 late,
+			one_in; /* ... from its end instead, in one of so many requests; 0 = none */
+		gint64 takes, at_most; /* the flow's call */
+		const char *owner;
+	} rows[] = {
+		{ "the inner one's, and a third goes on after its reply", 150000, 10000, 30000,
+		  5000, 9000, 500, 3, 2000, 3000, "127.0.0.1:8080" },
+		{ "web's, beside its call, and half of them longer", 150000, 10000, 30000, 200, 300,
+		  0, 0, 10000, 40000, "127.0.0.1:80" },
+		{ "web's, one after the other", 150000, 10000, 30000, 20300, 700, 0, 0, 2000, 3000,
+		  "127.0.0.1:80" },
+		{ "behind a proxy, many at once", 12000, 300, -300, 1000, 6000, 0, 0, 2000, 6000,
+		  "127.0.0.1:8080" },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpNodes) nodes = wp_nodes_new();
+		Maker maker = { nodes, wp_trace_new(nodes), 0 };
+		g_autoptr(WpTrace) trace = maker.trace;
+		guint32 state = 11;
+		ck_assert(wp_sink_begin(wp_trace_sink(trace), nodes, NULL));
+		for (gint64 k = 0; k < 5 * N_REQUESTS; k++) {
+			g_autofree char *client = g_strdup_printf("127.0.0.1:%d", 20000 + (int)k);
+			g_autofree char *proxy =
+				g_strdup_printf("127.0.0.1:%d", 30000 + (int)k % 20);
+			gint64 t = k * rows[i].period + draw(&state, 5000);
+			gint64 end = t + 60000 + draw(&state, 80000);
+			gint64 inner = t + rows[i].inner + draw(&state, 200);
+			gint64 inner_end = rows[i].to < 0 ? end + rows[i].to - draw(&state, 200)
+							  : t + rows[i].to;
+			gint64 own = inner + rows[i].after + draw(&state, rows[i].spread);
+			if (rows[i].one_in && k % rows[i].one_in == 0)
+				own = inner_end + rows[i].late + draw(&state, 300);
+			gint64 own_end = own + rows[i].takes + draw(&state, rows[i].at_most);
+			add_call(&maker, client, "127.0.0.1:80", 100 + (guint32)k, t * 1000,
+				 end * 1000);
+			add_call(&maker, proxy, "127.0.0.1:8080", 1 + (guint32)k % 20, inner * 1000,
+				 inner_end * 1000);
+			add_call(&maker, "127.0.0.1:42000", "127.0.0.1:5432", 50, own * 1000,
+				 own_end * 1000);
+		}
+		ck_assert(wp_sink_end(wp_trace_sink(trace), NULL));
+		g_autoptr(WpResolved) resolved = resolve(trace, NULL);
+		ck_assert_msg(share_of(resolved, 30000, 30019, "127.0.0.1:80") == 1,
+			      "%s: web's calls", rows[i].why);
+		ck_assert_msg(share_of(resolved, 42000, 42000, rows[i].owner) == 1, "%s",
+			      rows[i].why);
+	}
+}
+END_TEST
+
 /* Services are hosts of their own: what one calls is no child of a call into another. */
 START_TEST(services_are_hosts)
 {
@@ -241,5 +308,5 @@ START_TEST(bad_files)
 }
 END_TEST
 
-WP_SUITE("owners", owners_are_inferred, certainty_is_honest, services_are_hosts, owners_by_file,
-	 bad_files)
+WP_SUITE("owners", owners_are_inferred, certainty_is_honest, nested_services, services_are_hosts,
+	 owners_by_file, bad_files)
