@@ -50,7 +50,7 @@ START_TEST(examples_have_their_distances)
 		{ "abc", "abc", { 0, 0, 0, 0, 0, 0 } },
 		/* Two gaps of one frame, and one of two. Where it is dear to miss a frame, a change is cheaper:
 		   begin2: a, b missing, c to b, d to c: 1 + 2 + 2 + 5; a, b missing, c to a: 1 + 2 + 2;
-		   end2: b to d, c, d missing: 5 + 5 + 2. */
+		   end2: b to d, c, d missing: 5 + 5 + 2. All rows are the least of all alignments, each priced by itself. */
 		{ "abcd", "bc", { 2, 7, 19, 5, 10, 6 } },
 		{ "abcd", "ad", { 2, 7, 12, 5, 5, 4 } },
 	};

@@ -1,0 +1,264 @@
+/* wirepath triage: of many runs those that are worth a look. */
+#include "report/analysis.h"
+#include "report/command.h"
+#include "report/error.h"
+#include "report/interrupt.h"
+#include "report/load.h"
+#include "report/triage-page.h"
+#include "report/triage.h"
+
+#define DEFAULT_INSPECT 20
+
+typedef struct {
+	WpLoadOptions load;
+	WpAnalysisOptions analysis;
+	const char *metric;
+	int linkage;
+	gint64 clusters;
+	gint64 inspect;
+	const char *verdicts;
+	GPtrArray *outputs;
+	const char *format;
+} TriageOptions;
+
+#define AT(member) .offset = offsetof(TriageOptions, member)
+
+static const char *const linkage_choices[] = { "single", "complete", "average", NULL };
+
+static const WpOption triage_table[] = {
+	{ .name = "inspect",
+	  .kind = WP_OPT_INT,
+	  AT(inspect),
+	  .argument = "N",
+	  .minimum = 1,
+	  .maximum = WP_TRIAGE_MAX_RUNS,
+	  .help = "runs to list, with why (20)" },
+	{ .name = "verdicts",
+	  .kind = WP_OPT_TEXT,
+	  AT(verdicts),
+	  .argument = "FILE",
+	  .help = "lines RUN,good and RUN,bad: what inspected runs were; the\n"
+		  "list adapts to them" },
+	{ .name = "metric",
+	  .kind = WP_OPT_TEXT,
+	  AT(metric),
+	  .argument = "NAME",
+	  .help = "how far two chains of calls are apart: lev, gap, end, end2,\n"
+		  "begin, begin2, hier-begin, hier-middle" },
+	{ .name = "linkage",
+	  .kind = WP_OPT_CHOICE,
+	  AT(linkage),
+	  .argument = "NAME",
+	  .choices = linkage_choices,
+	  .help = "which runs of two clusters say how alike they are: single,\n"
+		  "complete, average" },
+	{ .name = "clusters",
+	  .kind = WP_OPT_INT,
+	  AT(clusters),
+	  .argument = "K",
+	  .minimum = 1,
+	  .maximum = WP_TRIAGE_MAX_RUNS,
+	  .help = "so many clusters of runs that are alike (a tenth of them)" },
+	{ .name = NULL },
+};
+
+static const WpOption output_table[] = {
+	{ .name = "output",
+	  .short_name = 'o',
+	  .kind = WP_OPT_TEXTS,
+	  AT(outputs),
+	  .argument = "FILE",
+	  .help = "write there instead of to standard output, in the form that\n"
+		  "the name ends in; may be repeated; - = standard output; .gz,\n"
+		  ".zst and .lz4 are compressed" },
+	{ .name = "format",
+	  .kind = WP_OPT_TEXT,
+	  AT(format),
+	  .argument = "NAME",
+	  .help = "text (the default), csv, json; else by the suffix of FILE:\n"
+		  "txt, csv, json" },
+	{ .name = NULL },
+};
+
+static void
+declare(WpOptions *parser, gpointer data)
+{
+	TriageOptions *options = data;
+	options->outputs = g_ptr_array_new();
+	options->metric = "lev";
+	options->linkage = WP_LINKAGE_AVERAGE;
+	options->inspect = DEFAULT_INSPECT;
+	wp_options_add(parser, "Runs", triage_table, options);
+	wp_options_add(parser, "Output", output_table, options);
+	wp_load_declare(parser, &options->load);
+	wp_analysis_declare(parser, &options->analysis, TRUE);
+}
+
+static void
+clear(gpointer data)
+{
+	TriageOptions *options = data;
+	wp_analysis_options_clear(&options->analysis);
+	g_clear_pointer(&options->outputs, g_ptr_array_unref);
+}
+
+static gboolean
+usage_error(GError **error, const char *text)
+{
+	g_set_error_literal(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE, text);
+	return FALSE;
+}
+
+static gboolean
+check_options(const WpInvocation *invocation, TriageOptions *options, GError **error)
+{
+	g_autoptr(WpOverwrite) files = wp_overwrite_new();
+	if (!wp_chain_metric_by_name(options->metric))
+		return usage_error(error,
+				   "--metric is lev, gap, end, end2, begin, begin2, hier-begin or "
+				   "hier-middle");
+	if (invocation->n_operands < WP_TRIAGE_MIN_RUNS)
+		return usage_error(error,
+				   "which run is odd only others tell: three at the least, better "
+				   "twenty or more");
+	if (invocation->n_operands > WP_TRIAGE_MAX_RUNS)
+		return usage_error(error, "at most 2,000 runs at a time");
+	wp_load_add_inputs(invocation, files);
+	wp_analysis_add_inputs(&options->analysis, files);
+	if (options->verdicts)
+		wp_overwrite_add_input(files, options->verdicts);
+	if (!options->outputs->len)
+		g_ptr_array_add(options->outputs, (gpointer) "-");
+	for (guint i = 0; i < options->outputs->len; i++)
+		if (wp_form_choose(wp_triage_forms, options->outputs->pdata[i], options->format,
+				   error) < 0 ||
+		    !wp_overwrite_add_output(files, options->outputs->pdata[i], error))
+			return FALSE;
+	return wp_analysis_check(&options->analysis, error);
+}
+
+static gboolean
+take_part(const WpAnalysis *part, gpointer data, GError **error)
+{
+	(void)error;
+	wp_chains_maker_add(data, part);
+	return TRUE;
+}
+
+/* How reading went: the worst of all runs. */
+typedef struct {
+	int status;
+	GError *error; /* of the first that could not be read, or not whole */
+} Ending;
+
+static void
+note_ending(Ending *ending, int status, GError *error)
+{
+	if (ending->error)
+		g_clear_error(&error);
+	else
+		ending->error = error;
+	if (status < 0 || ending->status == 0)
+		ending->status = status;
+}
+
+/* Reads the run at PATH and adds it to INPUTS. One that cannot be read does not stop the others. */
+static void
+read_run(const WpInvocation *invocation, TriageOptions *options, char *path, GPtrArray *inputs,
+	 Ending *ending)
+{
+	char *operands[] = { path, NULL };
+	WpInvocation one = *invocation;
+	one.operands = operands;
+	one.n_operands = 1;
+	g_auto(WpLoadOutcome) outcome = { 0 };
+	GError *error = NULL;
+	g_autoptr(WpChainsMaker) maker = wp_chains_maker_new();
+	g_autoptr(WpAnalysis) analysis = wp_analysis_run(&one, &options->load, &options->analysis,
+							 FALSE, take_part, maker, &outcome, &error);
+	if (!analysis) {
+		wp_warn(invocation, "%s is left out", path);
+		note_ending(ending, -1, error);
+		return;
+	}
+	int status = wp_load_status(&one, &options->load, &outcome,
+				    wp_trace_counters(analysis->trace), &error);
+	note_ending(ending, status, error);
+	g_autoptr(WpChains) chains = wp_chains_maker_finish(maker);
+	if (!chains->n_requests) {
+		wp_warn(invocation, "%s is left out: there is no request in it", path);
+		return;
+	}
+	WpTriageInput *input = g_new0(WpTriageInput, 1);
+	input->name = g_strdup(path);
+	input->chains = g_steal_pointer(&chains);
+	g_ptr_array_add(inputs, input);
+}
+
+static gboolean
+write_page(const WpInvocation *invocation, const TriageOptions *options, const char *path,
+	   const WpTriage *triage, GError **error)
+{
+	int form = wp_form_choose(wp_triage_forms, path, options->format, error);
+	g_autoptr(WpOut) out = form >= 0 ? wp_out_open(path, error) : NULL;
+	if (!out)
+		return FALSE;
+	WpTriagePage page = { .style = wp_style_for(g_str_equal(path, "-"), invocation->color) };
+	wp_triage_writers[form](triage, &page, out);
+	return wp_out_close(out, error);
+}
+
+static gboolean
+write_pages(const WpInvocation *invocation, const TriageOptions *options, GPtrArray *inputs,
+	    GError **error)
+{
+	WpTriageOptions how = { .metric = wp_chain_metric_by_name(options->metric),
+				.linkage = (WpLinkage)options->linkage,
+				.clusters = (guint)options->clusters,
+				.inspect = (guint)options->inspect };
+	if (options->verdicts && !wp_triage_read_verdicts(inputs, options->verdicts, error))
+		return FALSE;
+	g_autoptr(WpTriage) triage = wp_triage_new(inputs, &how);
+	for (guint i = 0; i < options->outputs->len; i++)
+		if (!write_page(invocation, options, options->outputs->pdata[i], triage, error))
+			return FALSE;
+	return TRUE;
+}
+
+static int
+run(WpInvocation *invocation, gpointer data, GError **error)
+{
+	TriageOptions *options = data;
+	g_autoptr(GPtrArray) inputs =
+		g_ptr_array_new_with_free_func((GDestroyNotify)wp_triage_input_free);
+	Ending ending = { 0, NULL };
+	if (!check_options(invocation, options, error))
+		return -1;
+	for (guint i = 0; i < invocation->n_operands && !wp_interrupt_came(); i++)
+		read_run(invocation, options, invocation->operands[i], inputs, &ending);
+	if (inputs->len < WP_TRIAGE_MIN_RUNS && !ending.error)
+		g_set_error(&ending.error, WP_REPORT_ERROR, WP_REPORT_ERROR_DATA,
+			    "only %u of the runs have requests: three are needed", inputs->len);
+	if (inputs->len >= WP_TRIAGE_MIN_RUNS && !write_pages(invocation, options, inputs, error)) {
+		g_clear_error(&ending.error);
+		return -1;
+	}
+	if (ending.error)
+		g_propagate_error(error, ending.error);
+	return ending.error ? -1 : ending.status;
+}
+
+const WpCommand wp_command_triage = {
+	.name = "triage",
+	.synopsis = "[OPTION]... RUN RUN RUN...",
+	.summary = "of many runs of one system those that are worth a look, and why",
+	.examples = "  wirepath triage runs/*.pcap\n"
+		    "  wirepath triage --inspect 10 runs/* -o runs.csv\n"
+		    "  wirepath triage --verdicts seen.csv runs/*.pcap\n",
+	.min_operands = 1,
+	.max_operands = G_MAXUINT,
+	.options_size = sizeof(TriageOptions),
+	.declare = declare,
+	.run = run,
+	.clear = clear,
+};

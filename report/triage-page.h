@@ -1,0 +1,20 @@
+/* Pages of wirepath triage: the forms of -o and --format, each a function on WpTriage. */
+#ifndef WP_REPORT_TRIAGE_PAGE_H
+#define WP_REPORT_TRIAGE_PAGE_H
+
+#include "report/form.h"
+#include "report/out.h"
+#include "report/terminal.h"
+#include "report/triage.h"
+
+typedef struct {
+	WpStyle style;
+} WpTriagePage;
+
+typedef void (*WpTriagePageFunc)(const WpTriage *triage, const WpTriagePage *page, WpOut *out);
+
+/* The forms, and what writes each: the same number in both. */
+extern const WpForm wp_triage_forms[];
+extern const WpTriagePageFunc wp_triage_writers[];
+
+#endif
