@@ -7,14 +7,14 @@
 #include "report/error.h"
 #include "report/gather.h"
 #include "report/load.h"
+#include "report/pages.h"
 #include "report/view.h"
 
 typedef struct {
 	WpLoadOptions load;
 	WpAnalysisOptions analysis;
 	const char *rules;
-	GPtrArray *outputs;
-	const char *format;
+	WpPages pages;
 } DoctorOptions;
 
 #define AT(member) .offset = offsetof(DoctorOptions, member)
@@ -28,21 +28,9 @@ static const WpOption doctor_table[] = {
 	{ .name = NULL },
 };
 
-static const WpOption output_table[] = {
-	{ .name = "output",
-	  .short_name = 'o',
-	  .kind = WP_OPT_TEXTS,
-	  AT(outputs),
-	  .argument = "FILE",
-	  .help = "write there instead of to standard output, in the form that\n"
-		  "the name ends in; may be repeated; - = standard output; .gz,\n"
-		  ".zst and .lz4 are compressed" },
-	{ .name = "format",
-	  .kind = WP_OPT_TEXT,
-	  AT(format),
-	  .argument = "NAME",
-	  .help = "text (the default), markdown, json; else by the suffix of\n"
-		  "FILE: txt, md, json" },
+static const WpOption format_table[] = {
+	WP_PAGES_FORMAT_ROW("text (the default), markdown, json; else by the suffix of\n"
+			    "FILE: txt, md, json"),
 	{ .name = NULL },
 };
 
@@ -50,9 +38,8 @@ static void
 declare(WpOptions *parser, gpointer data)
 {
 	DoctorOptions *options = data;
-	options->outputs = g_ptr_array_new();
 	wp_options_add(parser, "Checks", doctor_table, options);
-	wp_options_add(parser, "Output", output_table, options);
+	wp_pages_declare(parser, &options->pages, format_table);
 	wp_load_declare(parser, &options->load);
 	wp_analysis_declare(parser, &options->analysis, TRUE);
 }
@@ -62,7 +49,7 @@ clear(gpointer data)
 {
 	DoctorOptions *options = data;
 	wp_analysis_options_clear(&options->analysis);
-	g_clear_pointer(&options->outputs, g_ptr_array_unref);
+	wp_pages_clear(&options->pages);
 }
 
 /* What is gathered from each part of the input. */
@@ -89,27 +76,14 @@ check_outputs(const WpInvocation *invocation, const DoctorOptions *options, GErr
 	wp_analysis_add_inputs(&options->analysis, files);
 	if (options->rules)
 		wp_overwrite_add_input(files, options->rules);
-	if (!options->outputs->len)
-		g_ptr_array_add(options->outputs, (gpointer) "-");
-	for (guint i = 0; i < options->outputs->len; i++)
-		if (wp_form_choose(wp_doctor_forms, options->outputs->pdata[i], options->format,
-				   error) < 0 ||
-		    !wp_overwrite_add_output(files, options->outputs->pdata[i], error))
-			return FALSE;
-	return TRUE;
+	return wp_pages_check(&options->pages, wp_doctor_forms, files, error);
 }
 
-static gboolean
-write_page(const WpInvocation *invocation, const DoctorOptions *options, const char *path,
-	   const WpDoctor *doctor, GError **error)
+static void
+write_page(gconstpointer doctor, int form, const WpStyle *style, WpOut *out)
 {
-	int form = wp_form_choose(wp_doctor_forms, path, options->format, error);
-	g_autoptr(WpOut) out = form >= 0 ? wp_out_open(path, error) : NULL;
-	if (!out)
-		return FALSE;
-	WpDoctorPage page = { .style = wp_style_for(g_str_equal(path, "-"), invocation->color) };
+	const WpDoctorPage page = { .style = *style };
 	wp_doctor_writers[form](doctor, &page, out);
-	return wp_out_close(out, error);
 }
 
 static gboolean
@@ -133,10 +107,8 @@ write_pages(const WpInvocation *invocation, const DoctorOptions *options,
 	g_autoptr(WpView) view = wp_view_new(analysis, &shown);
 	WpDoctorCase of = { wp_course_maker_course(makers->maker), digest, view, rules };
 	g_autoptr(WpDoctor) doctor = wp_doctor_new(&of);
-	for (guint i = 0; i < options->outputs->len; i++)
-		if (!write_page(invocation, options, options->outputs->pdata[i], doctor, error))
-			return FALSE;
-	return TRUE;
+	return wp_pages_write(invocation, &options->pages, wp_doctor_forms, write_page, doctor,
+			      error);
 }
 
 static int

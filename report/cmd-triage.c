@@ -17,8 +17,7 @@ typedef struct {
 	gint64 clusters;
 	gint64 inspect;
 	const char *verdicts;
-	GPtrArray *outputs;
-	const char *format;
+	WpPages pages;
 } TriageOptions;
 
 #define AT(member) .offset = offsetof(TriageOptions, member)
@@ -62,34 +61,15 @@ static const WpOption triage_table[] = {
 	{ .name = NULL },
 };
 
-static const WpOption output_table[] = {
-	{ .name = "output",
-	  .short_name = 'o',
-	  .kind = WP_OPT_TEXTS,
-	  AT(outputs),
-	  .argument = "FILE",
-	  .help = "write there instead of to standard output, in the form that\n"
-		  "the name ends in; may be repeated; - = standard output; .gz,\n"
-		  ".zst and .lz4 are compressed" },
-	{ .name = "format",
-	  .kind = WP_OPT_TEXT,
-	  AT(format),
-	  .argument = "NAME",
-	  .help = "text (the default), csv, json; else by the suffix of FILE:\n"
-		  "txt, csv, json" },
-	{ .name = NULL },
-};
-
 static void
 declare(WpOptions *parser, gpointer data)
 {
 	TriageOptions *options = data;
-	options->outputs = g_ptr_array_new();
 	options->metric = "lev";
 	options->linkage = WP_LINKAGE_AVERAGE;
 	options->inspect = DEFAULT_INSPECT;
 	wp_options_add(parser, "Runs", triage_table, options);
-	wp_options_add(parser, "Output", output_table, options);
+	wp_pages_declare(parser, &options->pages, wp_pages_format_table);
 	wp_load_declare(parser, &options->load);
 	wp_analysis_declare(parser, &options->analysis, TRUE);
 }
@@ -99,7 +79,7 @@ clear(gpointer data)
 {
 	TriageOptions *options = data;
 	wp_analysis_options_clear(&options->analysis);
-	g_clear_pointer(&options->outputs, g_ptr_array_unref);
+	wp_pages_clear(&options->pages);
 }
 
 static gboolean
@@ -127,14 +107,8 @@ check_options(const WpInvocation *invocation, TriageOptions *options, GError **e
 	wp_analysis_add_inputs(&options->analysis, files);
 	if (options->verdicts)
 		wp_overwrite_add_input(files, options->verdicts);
-	if (!options->outputs->len)
-		g_ptr_array_add(options->outputs, (gpointer) "-");
-	for (guint i = 0; i < options->outputs->len; i++)
-		if (wp_form_choose(wp_triage_forms, options->outputs->pdata[i], options->format,
-				   error) < 0 ||
-		    !wp_overwrite_add_output(files, options->outputs->pdata[i], error))
-			return FALSE;
-	return wp_analysis_check(&options->analysis, error);
+	return wp_pages_check(&options->pages, wp_pages_forms, files, error) &&
+	       wp_analysis_check(&options->analysis, error);
 }
 
 static gboolean
@@ -195,17 +169,11 @@ read_run(const WpInvocation *invocation, TriageOptions *options, char *path, GPt
 	g_ptr_array_add(inputs, input);
 }
 
-static gboolean
-write_page(const WpInvocation *invocation, const TriageOptions *options, const char *path,
-	   const WpTriage *triage, GError **error)
+static void
+write_page(gconstpointer triage, int form, const WpStyle *style, WpOut *out)
 {
-	int form = wp_form_choose(wp_triage_forms, path, options->format, error);
-	g_autoptr(WpOut) out = form >= 0 ? wp_out_open(path, error) : NULL;
-	if (!out)
-		return FALSE;
-	WpTriagePage page = { .style = wp_style_for(g_str_equal(path, "-"), invocation->color) };
+	const WpTriagePage page = { .style = *style };
 	wp_triage_writers[form](triage, &page, out);
-	return wp_out_close(out, error);
 }
 
 static gboolean
@@ -219,10 +187,8 @@ write_pages(const WpInvocation *invocation, const TriageOptions *options, GPtrAr
 	if (options->verdicts && !wp_triage_read_verdicts(inputs, options->verdicts, error))
 		return FALSE;
 	g_autoptr(WpTriage) triage = wp_triage_new(inputs, &how);
-	for (guint i = 0; i < options->outputs->len; i++)
-		if (!write_page(invocation, options, options->outputs->pdata[i], triage, error))
-			return FALSE;
-	return TRUE;
+	return wp_pages_write(invocation, &options->pages, wp_pages_forms, write_page, triage,
+			      error);
 }
 
 static int

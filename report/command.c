@@ -11,26 +11,16 @@
 extern const WpCommand wp_command_report, wp_command_compare, wp_command_calls, wp_command_records,
 	wp_command_capture, wp_command_inspect, wp_command_explain, wp_command_evaluate,
 	wp_command_simulate, wp_command_degrade, wp_command_doctor, wp_command_help_page,
-	wp_command_version, wp_command_watch, wp_command_export, wp_command_triage;
+	wp_command_version, wp_command_watch, wp_command_export, wp_command_triage,
+	wp_command_snapshot;
 
 const WpCommand *const wp_commands[] = {
-	&wp_command_report,
-	&wp_command_compare,
-	&wp_command_doctor,
-	&wp_command_triage,
-	&wp_command_calls,
-	&wp_command_records,
-	&wp_command_capture,
-	&wp_command_watch,
-	&wp_command_inspect,
-	&wp_command_explain,
-	&wp_command_export,
-	&wp_command_evaluate,
-	&wp_command_simulate,
-	&wp_command_degrade,
-	&wp_command_help_page,
-	&wp_command_version,
-	NULL,
+	&wp_command_report,    &wp_command_compare,  &wp_command_doctor,
+	&wp_command_triage,    &wp_command_calls,    &wp_command_records,
+	&wp_command_capture,   &wp_command_watch,    &wp_command_inspect,
+	&wp_command_explain,   &wp_command_snapshot, &wp_command_export,
+	&wp_command_evaluate,  &wp_command_simulate, &wp_command_degrade,
+	&wp_command_help_page, &wp_command_version,  NULL,
 };
 
 static const WpOption common_table[] = {

@@ -292,15 +292,4 @@ write_json(const WpTriage *triage, const WpTriagePage *page, WpOut *out)
 	wp_json_close(&json, '}');
 }
 
-static const char *const text_suffixes[] = { "txt", NULL };
-static const char *const csv_suffixes[] = { "csv", NULL };
-static const char *const json_suffixes[] = { "json", NULL };
-
-const WpForm wp_triage_forms[] = {
-	{ "text", text_suffixes },
-	{ "csv", csv_suffixes },
-	{ "json", json_suffixes },
-	{ NULL, NULL },
-};
-
 const WpTriagePageFunc wp_triage_writers[] = { write_text, write_csv, write_json };

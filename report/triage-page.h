@@ -2,7 +2,7 @@
 #ifndef WP_REPORT_TRIAGE_PAGE_H
 #define WP_REPORT_TRIAGE_PAGE_H
 
-#include "report/form.h"
+#include "report/pages.h"
 #include "report/out.h"
 #include "report/terminal.h"
 #include "report/triage.h"
@@ -13,8 +13,7 @@ typedef struct {
 
 typedef void (*WpTriagePageFunc)(const WpTriage *triage, const WpTriagePage *page, WpOut *out);
 
-/* The forms, and what writes each: the same number in both. */
-extern const WpForm wp_triage_forms[];
+/* What writes each form of wp_pages_forms. */
 extern const WpTriagePageFunc wp_triage_writers[];
 
 #endif
