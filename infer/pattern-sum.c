@@ -87,6 +87,7 @@ merge_node(WpPatternNode *to, const WpPatternNode *from)
 	to->errors += from->errors;
 	to->bytes_call += from->bytes_call;
 	to->bytes_return += from->bytes_return;
+	to->critical_ns += from->critical_ns;
 	wp_delay_merge(to->latency, from->latency);
 	wp_delay_merge(to->self_time, from->self_time);
 	wp_delay_merge(to->server_time, from->server_time);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/critical.h"
 #include "infer/holes.h"
 #include "infer/map.h"
 #include "infer/operation.h"
@@ -61,6 +62,8 @@ typedef struct {
 	GArray *drafts;    /* Draft */
 	GArray *instances; /* Instance, by root */
 	WpKeep *keep;      /* or NULL */
+	GArray *calls;     /* WpCriticalCall, of the path at hand */
+	GArray *parts;     /* gint64: of each, its part of the critical path */
 	guint8 *is_kept;   /* by span: a root whose request is kept; NULL = the slowest are */
 } Builder;
 
@@ -200,6 +203,35 @@ draft_add_odds(Draft *draft, const Builder *builder, const GArray *steps)
 	draft->pattern.n_linked++;
 }
 
+/*
+ * Sets builder->parts. Where no two children are open at once and none outlives its parent the path is all of it: the self
+ * times are the parts.
+ */
+static void
+find_critical(Builder *builder, const GArray *steps)
+{
+	const WpPaths *paths = builder->paths;
+	gboolean is_plain = TRUE;
+
+	g_array_set_size(builder->calls, steps->len);
+	g_array_set_size(builder->parts, steps->len);
+	for (guint32 i = 0; i < steps->len; i++) {
+		const WpPathStep *step = &g_array_index(steps, WpPathStep, i);
+		WpCriticalCall *call = &g_array_index(builder->calls, WpCriticalCall, i);
+		const WpSpan *span = &builder->spans[step->span];
+		*call = (WpCriticalCall){ step->parent, span->call_ns, paths->end_ns[step->span] };
+		g_array_index(builder->parts, gint64, i) = paths->self_ns[step->span];
+		is_plain = is_plain && !paths->overlaps[step->span] && call->end_ns != WP_NO_TIME &&
+			   span->way_in_ns == 0 && span->way_out_ns == 0 &&
+			   (i == 0 || call->end_ns <= g_array_index(builder->calls, WpCriticalCall,
+								    step->parent)
+							      .end_ns);
+	}
+	if (!is_plain)
+		wp_critical_path((const WpCriticalCall *)(void *)builder->calls->data, steps->len,
+				 (gint64 *)(void *)builder->parts->data);
+}
+
 /* Adds a path; PLACES: of each of its STEPS in the pattern, NULL: the same. */
 static void
 draft_add_path(Builder *builder, guint32 number, const GArray *steps, const guint32 *places)
@@ -213,6 +245,7 @@ draft_add_path(Builder *builder, guint32 number, const GArray *steps, const guin
 	g_array_append_val(builder->instances, instance);
 	draft->pattern.count++;
 	draft_add_odds(draft, builder, steps);
+	find_critical(builder, steps);
 	for (guint32 k = 0; places && k < draft->pattern.n_nodes; k++)
 		draft->pattern.nodes[k].n_lost++;
 	for (guint32 k = 0; k < steps->len; k++) {
@@ -224,6 +257,8 @@ draft_add_path(Builder *builder, guint32 number, const GArray *steps, const guin
 							 .span];
 		draft->pattern.nodes[place].n_lost -= places != NULL;
 		draft_add(draft, builder, place, step->span, parent);
+		draft->pattern.nodes[place].critical_ns +=
+			(guint64)MAX(g_array_index(builder->parts, gint64, k), 0);
 	}
 }
 
@@ -645,6 +680,8 @@ wp_patterns_new(const WpResolved *resolved, const WpLinks *links, WpKeep *keep)
 		.ranks = { wp_pattern_rank_nodes(resolved), rank_labels(resolved) },
 		.drafts = g_array_new(FALSE, FALSE, sizeof(Draft)),
 		.instances = g_array_new(FALSE, FALSE, sizeof(Instance)),
+		.calls = g_array_new(FALSE, FALSE, sizeof(WpCriticalCall)),
+		.parts = g_array_new(FALSE, FALSE, sizeof(gint64)),
 	};
 
 	builder.paths = wp_paths_new(spans, links, builder.ranks.nodes, builder.ranks.labels);
@@ -667,6 +704,8 @@ wp_patterns_new(const WpResolved *resolved, const WpLinks *links, WpKeep *keep)
 	g_free(builder.is_kept);
 	g_array_unref(builder.drafts);
 	g_array_unref(builder.instances);
+	g_array_unref(builder.calls);
+	g_array_unref(builder.parts);
 	g_free(builder.ranks.nodes);
 	g_free(builder.ranks.labels);
 	return set;

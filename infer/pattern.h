@@ -57,6 +57,7 @@ typedef struct {
 	WpDelay *call_delay;   /* NULL for the root */
 	WpDelay *server_time;  /* last byte of the call to first byte of the return; likewise */
 	WpDelay *network_time; /* both ways, of instances that were captured at both ends */
+	guint64 critical_ns; /* part of the critical path (infer/critical.h), sum over instances */
 } WpPatternNode;
 
 /* One instance kept as an example. */

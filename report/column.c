@@ -63,6 +63,13 @@ get_self_share(const WpViewNode *node, double *out_value)
 }
 
 static gboolean
+get_critical(const WpViewNode *node, double *out_value)
+{
+	*out_value = node->critical_share;
+	return node->latency.count > 0;
+}
+
+static gboolean
 get_probability(const WpViewNode *node, double *out_value)
 {
 	*out_value = node->probability;
@@ -75,6 +82,8 @@ const WpColumn wp_columns[] = {
 	  get_total_share },
 	{ "self-share", "self%", WP_COLUMN_SHARE, 1, "self time, of all self time in the pattern",
 	  get_self_share },
+	{ "critical", "crit%", WP_COLUMN_SHARE, 2,
+	  "part of the critical path: of the latency, what waits for this alone", get_critical },
 	{ "self", "self", WP_COLUMN_TIME, 2, "self time, mean", get_self },
 	{ "self-p50", "self p50", WP_COLUMN_TIME, 0, "self time, median", get_self_p50 },
 	{ "self-p95", "self p95", WP_COLUMN_TIME, 0, "self time, 95 % are below", get_self_p95 },
@@ -162,12 +171,15 @@ wp_columns_empty(const WpView *view, guint32 n_patterns)
 {
 	guint64 empty = 0;
 	for (const WpColumn *column = wp_columns; column->name; column++) {
-		gboolean is_empty = column->kind == WP_COLUMN_COUNT || column->get == get_network;
+		gboolean is_empty = column->kind == WP_COLUMN_COUNT || column->get == get_network ||
+				    column->get == get_critical;
 		for (guint32 i = 0; i < n_patterns && is_empty; i++)
 			for (guint32 k = 0; k < view->patterns[i].n_nodes && is_empty; k++) {
 				double value;
-				is_empty = !column->get(&view->patterns[i].nodes[k], &value) ||
-					   value == 0;
+				const WpViewNode *node = &view->patterns[i].nodes[k];
+				/* The parts of the critical path are of use where they are not the self times. */
+				is_empty = !column->get(node, &value) || value == 0 ||
+					   (column->get == get_critical && !node->is_split);
 			}
 		if (is_empty)
 			empty |= G_GUINT64_CONSTANT(1) << (column - wp_columns);
@@ -183,7 +195,7 @@ wp_columns_shown(const WpColumnSet *set, guint64 empty)
 	for (guint i = 0; i < set->n; i++) {
 		const WpColumn *column = set->columns[i];
 		guint64 bit = G_GUINT64_CONSTANT(1) << (column - wp_columns);
-		if (column->kind != WP_COLUMN_TIME || !(empty & bit))
+		if (column->kind == WP_COLUMN_COUNT || !(empty & bit))
 			add_column(&known, column);
 	}
 	return known;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/critical.h"
 #include "infer/pattern.h"
 #include "report/analysis.h"
 #include "report/format.h"
@@ -154,60 +155,31 @@ mark_calls(WpViewRequest *request)
 		hottest->is_hottest = TRUE;
 }
 
-/* --- critical path --- */
-
 static double
 end_of(const WpViewCall *call)
 {
 	return call->start_ns + call->latency_ns;
 }
 
-/* By parent; of one, the last to return first. */
-static int
-compare_ends(gconstpointer a, gconstpointer b, gpointer data)
-{
-	const WpViewCall *calls = data;
-	guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
-	if (calls[i].parent != calls[j].parent)
-		return calls[i].parent < calls[j].parent ? -1 : 1;
-	if (end_of(&calls[i]) != end_of(&calls[j]))
-		return end_of(&calls[i]) > end_of(&calls[j]) ? -1 : 1;
-	return i < j ? 1 : i > j ? -1 : 0;
-}
+/* --- critical path --- */
 
-/* Calls stand in pre-order, so a parent's part is known before its children's. */
 static void
 fill_critical(WpViewRequest *request)
 {
-	WpViewCall *calls = request->calls;
 	guint32 n = request->n_calls;
-	g_autofree guint32 *order = g_new(guint32, (gsize)n + 1);
-	g_autofree guint32 *first = g_new(guint32, (gsize)n + 1); /* in order, by parent */
-	g_autofree double *until = g_new(double, (gsize)n + 1); /* negative = is not on the path */
+	g_autofree WpCriticalCall *calls = g_new(WpCriticalCall, (gsize)n + 1);
+	g_autofree gint64 *parts = g_new0(gint64, (gsize)n + 1);
 
 	for (guint32 i = 0; i < n; i++) {
-		order[i] = first[i] = i;
-		until[i] = -1;
+		const WpViewCall *call = &request->calls[i];
+		gint64 begin_ns = (gint64)call->start_ns;
+		calls[i] = (WpCriticalCall){ call->parent, begin_ns,
+					     call->has_end ? begin_ns + (gint64)call->latency_ns
+							   : WP_NO_TIME };
 	}
-	g_qsort_with_data(order, (gint)n, sizeof *order, compare_ends, calls);
-	for (guint32 i = n; i-- > 0;)
-		if (calls[order[i]].parent != WP_VIEW_NONE)
-			first[calls[order[i]].parent] = i;
-	until[0] = calls[0].has_end ? end_of(&calls[0]) : -1;
-	for (guint32 i = 0; i < n; i++) {
-		double at = until[i];
-		if (at < 0)
-			continue;
-		for (guint32 k = first[i]; k < n && calls[order[k]].parent == i; k++) {
-			const WpViewCall *child = &calls[order[k]];
-			if (!child->has_end || end_of(child) > at)
-				continue;
-			calls[i].critical_ns += at - end_of(child);
-			until[order[k]] = end_of(child);
-			at = MAX(child->start_ns, calls[i].start_ns);
-		}
-		calls[i].critical_ns += MAX(at - calls[i].start_ns, 0);
-	}
+	wp_critical_path(calls, n, parts);
+	for (guint32 i = 0; i < n; i++)
+		request->calls[i].critical_ns = (double)parts[i];
 }
 
 /* --- the whole --- */

@@ -1,6 +1,7 @@
 /* From analysis to view: names, shares, ranks. Nothing is inferred here. */
 #include "report/view.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "infer/delay.h"
@@ -112,6 +113,7 @@ fill_node(const Maker *maker, const WpPattern *pattern, const WpPatternNode *fro
 		n_parallel += from[i].n_parallel;
 		to->bytes_call += from[i].bytes_call;
 		to->bytes_return += from[i].bytes_return;
+		to->critical_ns += (double)from[i].critical_ns;
 		to->probability = MIN(to->probability, from[i].probability);
 	}
 	to->is_parallel = n_parallel * 2 > to->count;
@@ -194,10 +196,14 @@ fill_kept(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 	}
 }
 
+/* A share of the critical path by which its parts differ from the self times, where they are worth a column. */
+#define SPLIT 0.05
+
 static void
 fill_nodes(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 {
-	double self_ns = 0;
+	double self_ns = 0, critical_ns = 0;
+	gboolean is_split = FALSE;
 	g_autofree guint32 *places = g_new(guint32, from->n_nodes);
 	to->nodes = g_new0(WpViewNode, from->n_nodes);
 	for (guint32 i = 0, n; i < from->n_nodes; i += n) {
@@ -207,9 +213,17 @@ fill_nodes(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 		fill_node(maker, from, &from->nodes[i], n, node);
 		node->parent = i ? places[from->nodes[i].parent] : WP_VIEW_NONE;
 		self_ns += node->self.sum_ns;
+		critical_ns += node->critical_ns;
+	}
+	for (guint32 i = 0; i < to->n_nodes; i++) {
+		WpViewNode *node = &to->nodes[i];
+		is_split = is_split ||
+			   fabs(node->self.sum_ns - node->critical_ns) > SPLIT * critical_ns;
+		node->self_share = share_of(node->self.sum_ns, self_ns);
+		node->critical_share = share_of(node->critical_ns, critical_ns);
 	}
 	for (guint32 i = 0; i < to->n_nodes; i++)
-		to->nodes[i].self_share = share_of(to->nodes[i].self.sum_ns, self_ns);
+		to->nodes[i].is_split = is_split;
 }
 
 static void
