@@ -8,6 +8,7 @@
 #include "report/output.h"
 #include "report/report-spectrum.h"
 #include "report/view.h"
+#include "report/what-if.h"
 
 /* Calls of a part that is checked without being asked. */
 #define MAX_UNASKED 20000
@@ -18,6 +19,7 @@ typedef struct {
 	WpOutputOptions output;
 	gboolean unfolds;
 	gboolean self_check;
+	GPtrArray *what_if; /* "NODE=FACTOR" */
 	const char *edge;
 } ReportOptions;
 
@@ -31,6 +33,12 @@ static const WpOption report_table[] = {
 	  .offset = offsetof(ReportOptions, self_check),
 	  .help = "say how right requests like these come out: takes about\ntwice as long; small "
 		  "inputs are checked unasked" },
+	{ .name = "what-if",
+	  .kind = WP_OPT_TEXTS,
+	  .offset = offsetof(ReportOptions, what_if),
+	  .argument = "NODE=FACTOR",
+	  .help = "the latencies of requests had NODE (a name or a pattern) taken so\nmany times "
+		  "as long by itself: web=0.5; repeatable; text and json" },
 	{ .name = "edge",
 	  .kind = WP_OPT_TEXT,
 	  .offset = offsetof(ReportOptions, edge),
@@ -45,6 +53,7 @@ static void
 declare(WpOptions *parser, gpointer data)
 {
 	ReportOptions *options = data;
+	options->what_if = g_ptr_array_new();
 	wp_output_declare(parser, &options->output, WP_WRITE_REPORT);
 	wp_options_add(parser, "", report_table, options);
 	wp_load_declare(parser, &options->load);
@@ -57,6 +66,7 @@ clear(gpointer data)
 {
 	ReportOptions *options = data;
 	wp_output_options_clear(&options->output);
+	g_clear_pointer(&options->what_if, g_ptr_array_unref);
 	wp_analysis_options_clear(&options->analysis);
 }
 
@@ -71,13 +81,15 @@ typedef struct {
 /* What is done with each part. */
 typedef struct {
 	Check check;
-	WpGather *gather; /* NULL: no page wants it */
+	WpGather *gather;  /* NULL: no page wants it */
+	WpWhatIf *what_if; /* NULL: not asked for */
 } Parts;
 
 static void
 parts_clear(Parts *parts)
 {
 	wp_gather_free(parts->gather);
+	wp_what_if_free(parts->what_if);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Parts, parts_clear)
@@ -119,7 +131,23 @@ take_part(const WpAnalysis *part, gpointer data, GError **error)
 	Parts *parts = data;
 	if (parts->gather)
 		wp_gather_add(parts->gather, part);
+	if (parts->what_if)
+		wp_what_if_add(parts->what_if, part);
 	return check_part(part, &parts->check, error);
+}
+
+/* A rule that is about no call changes nothing: most often a name that is misspelt. */
+static void
+finish_what_if(const WpInvocation *invocation, WpWhatIf *what_if)
+{
+	wp_what_if_finish(what_if);
+	for (guint i = 0; i < what_if->rules->len; i++) {
+		const WpWhatIfRule *rule = what_if->rules->pdata[i];
+		if (!rule->n_calls)
+			wp_warn(invocation,
+				"--what-if %s=...: no request calls a node of that name",
+				rule->node);
+	}
 }
 
 static gboolean
@@ -149,29 +177,66 @@ write_pages(const WpInvocation *invocation, const ReportOptions *options,
 		.check = check->is_checked && !check->is_cut ? &check->sum : NULL,
 		.is_selective = wp_load_is_selective(&options->load),
 		.digest = digest,
+		.what_if = parts->what_if,
 	};
+	if (parts->what_if)
+		finish_what_if(invocation, parts->what_if);
 	g_autoptr(WpView) view = wp_view_new(analysis, &shown);
 	return wp_output_write(invocation, &options->output, WP_WRITE_REPORT, view, error);
+}
+
+/* Text and JSON show it; a page that does not would be a report like any other. */
+static gboolean
+prepare_what_if(const ReportOptions *options, Parts *parts, GError **error)
+{
+	for (guint i = 0; i < options->output.files->len; i++) {
+		const WpWriter *writer =
+			wp_writer_for(options->output.files->pdata[i], options->output.format,
+				      WP_WRITE_REPORT, NULL);
+		if (writer &&
+		    (g_str_equal(writer->name, "text") || g_str_equal(writer->name, "json")))
+			continue;
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "--what-if is shown by text and json, and %s is %s",
+			    (const char *)options->output.files->pdata[i],
+			    writer ? writer->name : "neither");
+		return FALSE;
+	}
+	parts->what_if = wp_what_if_new(options->what_if, error);
+	return parts->what_if != NULL;
+}
+
+/* Options that make no sense with the engine asked for. */
+static gboolean
+check_engine(const ReportOptions *options, GError **error)
+{
+	gboolean is_aggregate = wp_analysis_is_aggregate(&options->analysis);
+	const char *about_links = options->self_check     ? "self-check"
+				  : options->unfolds      ? "uncertain"
+				  : options->what_if->len ? "what-if"
+							  : NULL;
+	if (is_aggregate && about_links) {
+		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			    "--%s is about links of calls, and the engine xcorr makes none\n"
+			    "leave it out, or take another --engine",
+			    about_links);
+		return FALSE;
+	}
+	if (options->edge && !is_aggregate) {
+		g_set_error_literal(
+			error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
+			"--edge draws what cross-correlation looks at\nadd --engine xcorr");
+		return FALSE;
+	}
+	return TRUE;
 }
 
 static int
 run(WpInvocation *invocation, gpointer data, GError **error)
 {
 	ReportOptions *options = data;
-	if (wp_analysis_is_aggregate(&options->analysis) &&
-	    (options->self_check || options->unfolds)) {
-		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
-			    "--%s is about links of calls, and the engine xcorr makes none\n"
-			    "leave it out, or take another --engine",
-			    options->self_check ? "self-check" : "uncertain");
+	if (!check_engine(options, error))
 		return -1;
-	}
-	if (options->edge && !wp_analysis_is_aggregate(&options->analysis)) {
-		g_set_error_literal(
-			error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
-			"--edge draws what cross-correlation looks at\nadd --engine xcorr");
-		return -1;
-	}
 	if (wp_analysis_is_aggregate(&options->analysis))
 		return wp_report_spectrum(invocation, &options->load, &options->analysis,
 					  options->edge, &options->output, error);
@@ -185,6 +250,8 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	if (!wp_output_guard(&options->output, files, error))
 		return -1;
 	g_auto(Parts) parts = { .check = { .options = options, .progress = invocation->progress } };
+	if (options->what_if->len && !prepare_what_if(options, &parts, error))
+		return -1;
 	if (wp_output_wants_digest(&options->output))
 		parts.gather = wp_gather_new(0);
 	g_autoptr(WpAnalysis) analysis =

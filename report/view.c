@@ -673,6 +673,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	view->partial = options->partial;
 	view->is_selective = options->is_selective;
 	view->digest = options->digest;
+	view->what_if = options->what_if;
 	view->total_ns = analysis->patterns->total_ns;
 	fill_facts(&maker);
 	fill_patterns(&maker);

@@ -375,6 +375,7 @@ typedef struct {
 
 	const struct WpAnalysis *analysis; /* what it is a view of, for view-request.h */
 	const struct WpDigest *digest;     /* what compare needs of it; NULL = not asked for */
+	const struct WpWhatIf *what_if;    /* report/what-if.h; NULL = not asked for */
 } WpView;
 
 struct WpAnalysis;
@@ -392,6 +393,7 @@ typedef struct {
 	gboolean shows_check;            /* whatever it says */
 	const struct WpSelfCheck *check; /* or NULL */
 	const struct WpDigest *digest;   /* or NULL */
+	const struct WpWhatIf *what_if;  /* or NULL */
 } WpViewOptions;
 
 struct WpCounters;

@@ -8,6 +8,7 @@
 #include "report/digest-json.h"
 #include "report/findings.h"
 #include "report/json.h"
+#include "report/what-if.h"
 #include "report/service-graph.h"
 #include "report/write-spectrum.h"
 #include "report/writer.h"
@@ -489,6 +490,8 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 		write_operation(&json, &view->operations[i]);
 	wp_json_close(&json, ']');
 	write_shares(&json, "self_by_node", view->totals, view->n_totals, FALSE);
+	if (view->what_if)
+		wp_what_if_write_json(view->what_if, &json);
 	write_edges(&json, view);
 	write_tails(&json, view);
 	write_edge_times(&json, view);

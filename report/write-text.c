@@ -8,6 +8,8 @@
  */
 #include "report/write-text.h"
 
+#include "report/what-if.h"
+
 #include <string.h>
 
 #include "report/escape.h"
@@ -608,6 +610,8 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	wp_text_warning(view, page, out);
 	write_operations(&text);
 	write_totals(&text);
+	if (view->what_if)
+		wp_what_if_write_text(view->what_if, page, out);
 	wp_text_edges(view, page, out);
 	write_patterns(&text);
 	write_background(&text);
