@@ -138,7 +138,10 @@ notes_text(const WpSnapshotCall *call)
 	if (call->depth && call->probability >= 0 && call->probability < SURE)
 		g_string_append_printf(notes, "  (%s its parent)",
 				       wp_format_share(share, (double)call->probability));
-	if (call->is_orphan)
+	if (call->parent == WP_SNAPSHOT_ROOT && call->n_candidates > 1)
+		g_string_append_printf(notes, "  (below one of %u without an answer)",
+				       call->n_candidates);
+	else if (call->is_orphan)
 		g_string_append(notes, "  (its caller has answered, or was not seen)");
 	if (call->by_design)
 		g_string_append(notes, "  waits by design");

@@ -11,6 +11,9 @@
 #define ENOUGH 10
 #define LATE   0.95
 
+/* Calls without an answer are counted up to so many. */
+#define MANY 100
+
 struct WpSnapshotMaker {
 	gboolean is_offset;
 	gboolean has_begun;
@@ -82,7 +85,8 @@ typedef struct {
 	const WpSpan *spans;
 	const WpRecord *records;
 	const WpLinks *links;
-	guint32 *calls; /* by span: its call in the snapshot, or WP_SNAPSHOT_ROOT */
+	guint32 *calls;    /* by span: its call in the snapshot, or WP_SNAPSHOT_ROOT */
+	GHashTable *hosts; /* host -> GArray of guint32: open spans that called it */
 } Part;
 
 /* G_MAXUINT32: too many. */
@@ -120,13 +124,60 @@ is_open(const WpSnapshot *snapshot, const WpSpan *span)
 	       (span->return_ns == WP_NO_TIME || span->return_ns > snapshot->at_ns);
 }
 
+/* The parent that was found had returned before SPAN began: there was none, or what caused it never returned. */
+static gboolean
+comes_after(const Part *part, const WpSpan *span, const WpLink *link)
+{
+	const WpSpan *parent = link->parent != WP_NO_SPAN ? &part->spans[link->parent] : NULL;
+	return parent && parent->return_ns != WP_NO_TIME && parent->return_ns <= span->call_ns;
+}
+
+/*
+ * Engines nest in calls that returned. Where a system hangs nothing has, and what is below a call without an answer has no
+ * parent, or an earlier call's: then it belongs to the one call without an answer that is open at its caller. Sets
+ * *OUT_N to how many there are.
+ */
+static guint32
+find_unanswered(const Part *part, const WpSpan *span, guint *out_n)
+{
+	const GArray *open =
+		g_hash_table_lookup(part->hosts, GUINT_TO_POINTER(span->caller_host + 1));
+	guint32 found = WP_SNAPSHOT_ROOT;
+
+	*out_n = 0;
+	for (guint i = 0; open && i < open->len && *out_n < MANY; i++) {
+		guint32 number = g_array_index(open, guint32, i);
+		/* A call without an answer may also stand below one that returns later. */
+		if (part->spans[number].return_ns != WP_NO_TIME && span->return_ns != WP_NO_TIME)
+			continue;
+		if (part->calls[number] == WP_SNAPSHOT_ROOT)
+			continue;
+		found = part->calls[number];
+		++*out_n;
+	}
+	return *out_n == 1 ? found : WP_SNAPSHOT_ROOT;
+}
+
+static void
+note_open(const Part *part, guint32 number)
+{
+	gpointer host = GUINT_TO_POINTER(part->spans[number].callee_host + 1);
+	GArray *open = g_hash_table_lookup(part->hosts, host);
+
+	if (!open) {
+		open = g_array_new(FALSE, FALSE, sizeof(guint32));
+		g_hash_table_insert(part->hosts, host, open);
+	}
+	g_array_append_val(open, number);
+}
+
 /* Its caller has answered without it: a lost call, given up, would be in flight for ever. */
 static gboolean
 is_abandoned(const Part *part, const WpSpan *span, const WpLink *link)
 {
 	const WpSpan *parent = link->parent != WP_NO_SPAN ? &part->spans[link->parent] : NULL;
-	return span->return_ns == WP_NO_TIME && parent && parent->return_ns != WP_NO_TIME &&
-	       parent->return_ns <= part->maker->snapshot->at_ns;
+	return span->return_ns == WP_NO_TIME && parent && !comes_after(part, span, link) &&
+	       parent->return_ns != WP_NO_TIME && parent->return_ns <= part->maker->snapshot->at_ns;
 }
 
 /* Spans are in order of their calls: a parent's call was made before its children's. */
@@ -157,11 +208,16 @@ add_open(Part *part, guint32 number, guint32 kind)
 	call->age_ns = snapshot->at_ns - span->call_ns;
 	call->left_ns = span->return_ns == WP_NO_TIME ? -1 : span->return_ns - snapshot->at_ns;
 	call->probability = link->probability;
+	if (link->parent == WP_NO_SPAN || comes_after(part, span, link)) {
+		call->parent = find_unanswered(part, span, &call->n_candidates);
+		call->probability = call->n_candidates ? -1 : link->probability;
+	}
 	call->waits = TRUE;
 	call->by_design = (span->marks & WP_MARK_WAIT) != 0;
 	call->is_orphan = call->parent == WP_SNAPSHOT_ROOT &&
 			  (link->parent != WP_NO_SPAN || (link->evidence & WP_EVIDENCE_UNSEEN));
 	part->calls[number] = snapshot->calls->len;
+	note_open(part, number);
 	g_ptr_array_add(snapshot->calls, call);
 }
 
@@ -195,13 +251,16 @@ wp_snapshot_maker_add(WpSnapshotMaker *maker, const WpAnalysis *analysis)
 	const WpSpans *spans = wp_resolved_spans(analysis->resolved);
 	const guint8 *keep = analysis->selection ? analysis->selection->keep : NULL;
 	g_autofree guint32 *calls = g_new(guint32, (gsize)spans->n + 1);
+	g_autoptr(GHashTable) hosts =
+		g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
 	Part part = { .maker = maker,
 		      .analysis = analysis,
 		      .names = wp_trace_nodes(trace),
 		      .spans = spans->spans,
 		      .records = wp_trace_records(trace),
 		      .links = wp_analysis_links(analysis),
-		      .calls = calls };
+		      .calls = calls,
+		      .hosts = hosts };
 
 	note_times(maker, trace);
 	for (guint32 i = 0; i < spans->n; i++) {

@@ -30,6 +30,7 @@ typedef struct {
 	gint64 age_ns;      /* 0 or more */
 	gint64 left_ns;     /* to its return; below 0: it has none in the capture */
 	float probability;  /* of the parent; below 0: not known */
+	guint n_candidates; /* of a root: open calls without an answer that may have caused it */
 	gboolean waits;     /* nothing below it is open */
 	gboolean by_design; /* it is a call that waits: a long poll, a blocking read */
 	gboolean is_orphan; /* a root, caused by a call that has returned, or was not seen */

@@ -21,7 +21,7 @@
 
 #define NORMAL   1.4826 /* sd of a normal distribution, in medians of what differs from its median */
 #define SPREAD   0.02   /* of the median, at the least: runs that are the same have none */
-#define TOP_PART 0.05   /* a reason with less of the distance is none */
+#define TOP_PART 0.1    /* a reason with less of the distance is none */
 
 #define Z_95 1.6449 /* quantile of a normal distribution: one-sided */
 
