@@ -36,7 +36,7 @@ static char *
 verdict_text(const WpTriage *triage)
 {
 	guint n = triage->n_good + triage->n_bad, all = triage->runs->len;
-	char share[WP_FORMAT_MAX];
+	char share[WP_FORMAT_MAX], found[WP_FORMAT_MAX];
 	if (!n)
 		return NULL;
 	if (triage->expected_bad < 0)
@@ -45,12 +45,16 @@ verdict_text(const WpTriage *triage)
 				       "inspected that %s.",
 				       n, triage->n_bad, triage->n_bad == 1 ? "is" : "are",
 				       triage->n_odd_open ? "stands out" : "does not stand out");
-	return g_strdup_printf(
-		"Of %u inspected %u %s bad. By these about %.1f of all runs are (%s), and with "
-		"95%% certainty "
-		"no more than %.0f; those that stand out and the rest are counted apart.",
-		n, triage->n_bad, triage->n_bad == 1 ? "is" : "are", triage->expected_bad,
-		wp_format_share(share, triage->expected_bad / all), floor(triage->most_bad));
+	double found_share = triage->expected_bad > 0 ? triage->n_bad / triage->expected_bad : 1;
+	return g_strdup_printf("Of %u inspected %u %s bad. By these about %.1f of all runs are "
+			       "(%s), of which %s are found; "
+			       "with 95%% certainty no more than %.0f are. Those that stand out "
+			       "and the rest are counted "
+			       "apart.",
+			       n, triage->n_bad, triage->n_bad == 1 ? "is" : "are",
+			       triage->expected_bad,
+			       wp_format_share(share, triage->expected_bad / all),
+			       wp_format_share(found, found_share), floor(triage->most_bad));
 }
 
 /* Medians are most often whole. */

@@ -20,7 +20,7 @@
 #define LIKENESS 4.0
 
 #define NORMAL   1.4826 /* sd of a normal distribution, in medians of what differs from its median */
-#define SPREAD   0.02   /* of the median, at the least: runs that are the same have none */
+#define SPREAD   0.01   /* of the median, at the least: runs that are the same have none */
 #define TOP_PART 0.1    /* a reason with less of the distance is none */
 
 #define Z_95 1.6449 /* quantile of a normal distribution: one-sided */
@@ -240,6 +240,7 @@ add_runs(Maker *maker)
 	}
 }
 
+/* Distances are sums of counts, whose square roots spread alike whatever they are (Bartlett, 1936). */
 static void
 find_outliers(WpTriage *triage)
 {
@@ -247,16 +248,16 @@ find_outliers(WpTriage *triage)
 	g_autofree double *values = g_new(double, n);
 
 	for (guint i = 0; i < n; i++)
-		values[i] = ((WpTriageRun *)triage->runs->pdata[i])->away;
-	triage->usual_away = median(values, n);
+		values[i] = sqrt(((WpTriageRun *)triage->runs->pdata[i])->away);
+	double middle = median(values, n);
 	for (guint i = 0; i < n; i++)
-		values[i] =
-			fabs(((WpTriageRun *)triage->runs->pdata[i])->away - triage->usual_away);
-	double spread = MAX(NORMAL * median(values, n), SPREAD * triage->usual_away);
+		values[i] = fabs(sqrt(((WpTriageRun *)triage->runs->pdata[i])->away) - middle);
+	double spread = MAX(NORMAL * median(values, n), SPREAD * middle);
+	triage->usual_away = middle * middle;
 	for (guint i = 0; i < n; i++) {
 		WpTriageRun *run = triage->runs->pdata[i];
 		run->times_usual = triage->usual_away > 0 ? run->away / triage->usual_away : 0;
-		run->stands_out = run->away > triage->usual_away + WP_TRIAGE_LIMIT * spread;
+		run->stands_out = sqrt(run->away) > middle + WP_TRIAGE_LIMIT * spread;
 		triage->n_standing_out += run->stands_out;
 	}
 }

@@ -8,10 +8,10 @@
  * how its time compares with the usual time of that chain in all runs: what is slow now and then is slow in all runs,
  * and no news.
  *
- * Away is the mean distance to the other runs, by the requests of a run; a run stands out where it is further away than
- * the median of the runs by WP_TRIAGE_LIMIT times their spread (1.4826 times the median of what they differ by from
- * the median, which is the standard deviation of a normal distribution). Where verdicts are given, runs that are like
- * a bad one rise and those like a good one fall.
+ * Away is the mean distance to the other runs, by the requests of a run. A run stands out where the square root of that is
+ * above the median of the roots by WP_TRIAGE_LIMIT times their spread: 1.4826 times the median of what they differ by
+ * from the median, which is the standard deviation of a normal distribution. Where verdicts are given, runs that are
+ * like a bad one rise and those like a good one fall.
  */
 #ifndef WP_REPORT_TRIAGE_H
 #define WP_REPORT_TRIAGE_H
