@@ -31,7 +31,7 @@ static const WpOption output_table[] = {
 	  .minimum = 1,
 	  .maximum = 1e9,
 	  .excludes = "all",
-	  .help = "rows of each list (text and dot: 10, others: all)" },
+	  .help = "rows of each list (text, markdown, dot: 10, others: all)" },
 	{ .name = "all", .kind = WP_OPT_FLAG, AT(wants_all), .help = "all rows of each list" },
 	{ .name = NULL },
 };

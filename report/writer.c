@@ -4,11 +4,11 @@
 #include "report/form.h"
 
 extern const WpWriter wp_writer_text, wp_writer_dot, wp_writer_json, wp_writer_csv, wp_writer_html,
-	wp_writer_svg;
+	wp_writer_svg, wp_writer_markdown;
 
 const WpWriter *const wp_writers[] = {
-	&wp_writer_text, &wp_writer_html, &wp_writer_dot, &wp_writer_json,
-	&wp_writer_csv,  &wp_writer_svg,  NULL,
+	&wp_writer_text, &wp_writer_html, &wp_writer_dot,      &wp_writer_json,
+	&wp_writer_csv,  &wp_writer_svg,  &wp_writer_markdown, NULL,
 };
 
 static gboolean
