@@ -14,6 +14,7 @@
 #include "report/gather.h"
 #include "report/load.h"
 #include "report/null.h"
+#include "report/pages.h"
 
 typedef struct {
 	WpLoadOptions load;
@@ -21,8 +22,7 @@ typedef struct {
 	WpCompareOptions compare;
 	WpMarks marks; /* where the captures of a side begin */
 	gint64 warmup_ns;
-	GPtrArray *outputs;
-	const char *format;
+	WpPages pages;
 	GPtrArray *rules;   /* of --fail-on */
 	GPtrArray *budgets; /* files */
 	gint64 top;
@@ -102,21 +102,13 @@ static const WpOption gate_table[] = {
 	{ .name = NULL },
 };
 
+static const WpOption format_table[] = {
+	WP_PAGES_FORMAT_ROW("text (the default), markdown, json, junit; else by the suffix\n"
+			    "of FILE: txt, md, json, xml"),
+	{ .name = NULL },
+};
+
 static const WpOption output_table[] = {
-	{ .name = "output",
-	  .short_name = 'o',
-	  .kind = WP_OPT_TEXTS,
-	  AT(outputs),
-	  .argument = "FILE",
-	  .help = "write there instead of to standard output, in the form that\n"
-		  "the name ends in; may be repeated; - = standard output; .gz,\n"
-		  ".zst and .lz4 are compressed" },
-	{ .name = "format",
-	  .kind = WP_OPT_TEXT,
-	  AT(format),
-	  .argument = "NAME",
-	  .help = "text (the default), markdown, json, junit; else by the suffix\n"
-		  "of FILE: txt, md, json, xml" },
 	{ .name = "top",
 	  .kind = WP_OPT_INT,
 	  AT(top),
@@ -145,13 +137,13 @@ declare(WpOptions *parser, gpointer data)
 	CompareOptions *options = data;
 	wp_compare_options_init(&options->compare);
 	options->top = DEFAULT_TOP;
-	options->outputs = g_ptr_array_new();
 	options->rules = g_ptr_array_new();
 	options->budgets = g_ptr_array_new();
 	wp_options_add(parser, "Captures", side_table, options);
 	wp_options_add(parser, "Verdicts", test_table, options);
 	wp_options_add(parser, "Gate", gate_table, options);
-	wp_options_add(parser, "Output", output_table, options);
+	wp_pages_declare(parser, &options->pages, format_table);
+	wp_options_add(parser, "", output_table, options);
 	wp_load_declare(parser, &options->load);
 	wp_analysis_declare(parser, &options->analysis, TRUE);
 }
@@ -161,7 +153,7 @@ clear(gpointer data)
 {
 	CompareOptions *options = data;
 	wp_analysis_options_clear(&options->analysis);
-	g_clear_pointer(&options->outputs, g_ptr_array_unref);
+	wp_pages_clear(&options->pages);
 	g_clear_pointer(&options->rules, g_ptr_array_unref);
 	g_clear_pointer(&options->budgets, g_ptr_array_unref);
 }
@@ -231,7 +223,7 @@ check_purpose(const WpInvocation *invocation, const CompareOptions *options, GEr
 	if (has_rules || options->is_anonymous || options->marks.n)
 		return usage_error(error, "--null compares captures of one build with each other: "
 					  "no sides, rules or --anonymize");
-	if (options->outputs->len > 1 || options->format)
+	if (options->pages.files->len > 1 || options->pages.format)
 		return usage_error(error, "--null writes a budget file: one --output, no --format");
 	if (invocation->n_operands < WP_NULL_MIN_CAPTURES)
 		return usage_error(error,
@@ -274,35 +266,10 @@ gather_part(const WpAnalysis *part, gpointer data, GError **error)
 	return TRUE;
 }
 
-/* How reading went: the worst of all captures. */
-typedef struct {
-	int status;
-	GError *error; /* status -1 */
-} Ending;
-
-static void
-ending_clear(Ending *ending)
-{
-	g_clear_error(&ending->error);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Ending, ending_clear)
-
-static void
-note_status(Ending *ending, int status, GError *error)
-{
-	if (error && !ending->error)
-		ending->error = error;
-	else if (error)
-		g_error_free(error);
-	if (status < 0 || ending->status == 0)
-		ending->status = status;
-}
-
 /* (transfer full) */
 static WpDigest *
-read_capture(const WpInvocation *invocation, CompareOptions *options, char *path, Ending *ending,
-	     GError **error)
+read_capture(const WpInvocation *invocation, CompareOptions *options, char *path,
+	     WpLoadEnding *ending, GError **error)
 {
 	char *operands[] = { path, NULL };
 	WpInvocation one = *invocation;
@@ -321,7 +288,7 @@ read_capture(const WpInvocation *invocation, CompareOptions *options, char *path
 	GError *late = NULL;
 	int status = wp_load_status(&one, &options->load, &outcome,
 				    wp_trace_counters(analysis->trace), &late);
-	note_status(ending, status, late);
+	wp_load_ending_note(ending, status, late);
 	return digest;
 }
 
@@ -354,7 +321,7 @@ read_result(const CompareOptions *options, const char *path, GError **error)
 
 static gboolean
 read_all(const WpInvocation *invocation, CompareOptions *options, const Sides *sides,
-	 GPtrArray *digests, Ending *ending, GError **error)
+	 GPtrArray *digests, WpLoadEnding *ending, GError **error)
 {
 	for (guint side = 0; side < 2; side++)
 		for (guint i = 0; i < sides->operands[side]->len; i++) {
@@ -393,21 +360,19 @@ warn_of_unused(const WpInvocation *invocation, const WpGate *gate)
 			wp_warn(invocation, "no operation is what the rule \"%s\" is about", text);
 }
 
-static gboolean
-write_page(const WpInvocation *invocation, const CompareOptions *options, const char *path,
-	   const WpComparison *comparison, const WpGate *gate, GError **error)
+/* What a page is made of. */
+typedef struct {
+	const WpComparison *comparison;
+	const WpGate *gate;
+	guint32 top;
+} Content;
+
+static void
+write_page(gconstpointer data, int form, const WpStyle *style, WpOut *out)
 {
-	int form = wp_form_choose(wp_compare_forms, path, options->format, error);
-	if (form < 0)
-		return FALSE;
-	g_autoptr(WpOut) out = wp_out_open(path, error);
-	if (!out)
-		return FALSE;
-	WpComparePage page = { .style = wp_style_for(strcmp(path, "-") == 0, invocation->color),
-			       .top = options->wants_all ? 0 : (guint32)options->top,
-			       .gate = gate };
-	wp_compare_writers[form](comparison, &page, out);
-	return wp_out_close(out, error);
+	const Content *content = data;
+	const WpComparePage page = { .style = *style, .top = content->top, .gate = content->gate };
+	wp_compare_writers[form](content->comparison, &page, out);
 }
 
 /* What can be wrong with outputs is said before anything is read. */
@@ -419,34 +384,15 @@ check_outputs(const WpInvocation *invocation, const CompareOptions *options, GEr
 	wp_analysis_add_inputs(&options->analysis, files);
 	for (guint i = 0; i < options->budgets->len; i++)
 		wp_overwrite_add_input(files, options->budgets->pdata[i]);
-	if (!options->outputs->len)
-		g_ptr_array_add(options->outputs, (gpointer) "-");
-	for (guint i = 0; i < options->outputs->len; i++)
-		if ((!options->is_null &&
-		     wp_form_choose(wp_compare_forms, options->outputs->pdata[i], options->format,
-				    error) < 0) ||
-		    !wp_overwrite_add_output(files, options->outputs->pdata[i], error))
-			return FALSE;
-	return TRUE;
+	return wp_pages_check(&options->pages, options->is_null ? NULL : wp_compare_forms, files,
+			      error);
 }
 
-/* What was not read whole comes first, as all else rests on it. */
-static int
-read_status(Ending *ending, GError **error)
-{
-	if (ending->error) {
-		g_propagate_error(error, g_steal_pointer(&ending->error));
-		return -1;
-	}
-	return ending->status;
-}
-
-/* Then what was asked for. */
 static int
 exit_status(const CompareOptions *options, const WpComparison *comparison, const WpGate *gate,
-	    Ending *ending, GError **error)
+	    WpLoadEnding *ending, GError **error)
 {
-	int status = read_status(ending, error);
+	int status = wp_load_ending_status(ending, error);
 	if (status)
 		return status;
 	if (options->load.is_strict && !comparison->is_comparable)
@@ -459,14 +405,15 @@ exit_status(const CompareOptions *options, const WpComparison *comparison, const
 }
 
 static int
-write_null(const CompareOptions *options, const GPtrArray *digests, Ending *ending, GError **error)
+write_null(const CompareOptions *options, const GPtrArray *digests, WpLoadEnding *ending,
+	   GError **error)
 {
-	g_autoptr(WpOut) out = wp_out_open(options->outputs->pdata[0], error);
+	g_autoptr(WpOut) out = wp_out_open(options->pages.files->pdata[0], error);
 	if (!out)
 		return -1;
 	wp_null_write((WpDigest *const *)(void *)digests->pdata, digests->len, &options->compare,
 		      out);
-	return wp_out_close(out, error) ? read_status(ending, error) : -1;
+	return wp_out_close(out, error) ? wp_load_ending_status(ending, error) : -1;
 }
 
 static int
@@ -474,7 +421,7 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 {
 	CompareOptions *options = data;
 	g_auto(Sides) sides = { 0 };
-	g_auto(Ending) ending = { 0 };
+	g_auto(WpLoadEnding) ending = { 0 };
 	g_autoptr(GPtrArray) digests =
 		g_ptr_array_new_with_free_func((GDestroyNotify)wp_digest_free);
 	g_autoptr(WpGate) gate = read_rules(options, error);
@@ -497,10 +444,11 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	warn_of_unused(invocation, gate);
 	if (options->is_anonymous)
 		wp_comparison_anonymize(comparison);
-	for (guint i = 0; i < options->outputs->len; i++)
-		if (!write_page(invocation, options, options->outputs->pdata[i], comparison, gate,
-				error))
-			return -1;
+	const Content content = { comparison, gate,
+				  options->wants_all ? 0 : (guint32)options->top };
+	if (!wp_pages_write(invocation, &options->pages, wp_compare_forms, write_page, &content,
+			    error))
+		return -1;
 	return exit_status(options, comparison, gate, &ending, error);
 }
 

@@ -119,27 +119,10 @@ take_part(const WpAnalysis *part, gpointer data, GError **error)
 	return TRUE;
 }
 
-/* How reading went: the worst of all runs. */
-typedef struct {
-	int status;
-	GError *error; /* of the first that could not be read, or not whole */
-} Ending;
-
-static void
-note_ending(Ending *ending, int status, GError *error)
-{
-	if (ending->error)
-		g_clear_error(&error);
-	else
-		ending->error = error;
-	if (status < 0 || ending->status == 0)
-		ending->status = status;
-}
-
 /* Reads the run at PATH and adds it to INPUTS. One that cannot be read does not stop the others. */
 static void
 read_run(const WpInvocation *invocation, TriageOptions *options, char *path, GPtrArray *inputs,
-	 Ending *ending)
+	 WpLoadEnding *ending)
 {
 	char *operands[] = { path, NULL };
 	WpInvocation one = *invocation;
@@ -152,12 +135,12 @@ read_run(const WpInvocation *invocation, TriageOptions *options, char *path, GPt
 							 FALSE, take_part, maker, &outcome, &error);
 	if (!analysis) {
 		wp_warn(invocation, "%s is left out", path);
-		note_ending(ending, -1, error);
+		wp_load_ending_note(ending, -1, error);
 		return;
 	}
 	int status = wp_load_status(&one, &options->load, &outcome,
 				    wp_trace_counters(analysis->trace), &error);
-	note_ending(ending, status, error);
+	wp_load_ending_note(ending, status, error);
 	g_autoptr(WpChains) chains = wp_chains_maker_finish(maker);
 	if (!chains->n_requests) {
 		wp_warn(invocation, "%s is left out: there is no request in it", path);
@@ -197,7 +180,7 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	TriageOptions *options = data;
 	g_autoptr(GPtrArray) inputs =
 		g_ptr_array_new_with_free_func((GDestroyNotify)wp_triage_input_free);
-	Ending ending = { 0, NULL };
+	g_auto(WpLoadEnding) ending = { 0 };
 	if (!check_options(invocation, options, error))
 		return -1;
 	for (guint i = 0; i < invocation->n_operands && !wp_interrupt_came(); i++)
@@ -205,13 +188,9 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	if (inputs->len < WP_TRIAGE_MIN_RUNS && !ending.error)
 		g_set_error(&ending.error, WP_REPORT_ERROR, WP_REPORT_ERROR_DATA,
 			    "only %u of the runs have requests: three are needed", inputs->len);
-	if (inputs->len >= WP_TRIAGE_MIN_RUNS && !write_pages(invocation, options, inputs, error)) {
-		g_clear_error(&ending.error);
+	if (inputs->len >= WP_TRIAGE_MIN_RUNS && !write_pages(invocation, options, inputs, error))
 		return -1;
-	}
-	if (ending.error)
-		g_propagate_error(error, ending.error);
-	return ending.error ? -1 : ending.status;
+	return wp_load_ending_status(&ending, error);
 }
 
 const WpCommand wp_command_triage = {

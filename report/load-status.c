@@ -71,3 +71,29 @@ wp_load_status(const WpInvocation *invocation, const WpLoadOptions *options, WpL
 		wp_warn(invocation, "the input is not complete: %s", lost);
 	return WP_EXIT_OK;
 }
+
+void
+wp_load_ending_note(WpLoadEnding *ending, int status, GError *error)
+{
+	if (error && !ending->error)
+		ending->error = error;
+	else if (error)
+		g_error_free(error);
+	if (status < 0 || ending->status == 0)
+		ending->status = status;
+}
+
+int
+wp_load_ending_status(WpLoadEnding *ending, GError **error)
+{
+	if (!ending->error)
+		return ending->status;
+	g_propagate_error(error, g_steal_pointer(&ending->error));
+	return -1;
+}
+
+void
+wp_load_ending_clear(WpLoadEnding *ending)
+{
+	g_clear_error(&ending->error);
+}

@@ -95,4 +95,19 @@ WpTrace *wp_load_trace(const WpInvocation *invocation, const WpLoadOptions *opti
 int wp_load_status(const WpInvocation *invocation, const WpLoadOptions *options,
 		   WpLoadOutcome *outcome, const WpCounters *counters, GError **error);
 
+/* How reading several inputs ended, each by itself: the worst, and the first error. */
+typedef struct {
+	int status;
+	GError *error;
+} WpLoadEnding;
+
+/* Takes ERROR, which may be NULL. */
+void wp_load_ending_note(WpLoadEnding *ending, int status, GError *error);
+
+/* The status of the command; -1 with the error. */
+int wp_load_ending_status(WpLoadEnding *ending, GError **error);
+void wp_load_ending_clear(WpLoadEnding *ending);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(WpLoadEnding, wp_load_ending_clear)
+
 #endif

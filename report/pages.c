@@ -50,7 +50,7 @@ wp_pages_check(const WpPages *pages, const WpForm *forms, WpOverwrite *files, GE
 		g_ptr_array_add(pages->files, (gpointer) "-");
 	for (guint i = 0; i < pages->files->len; i++) {
 		const char *path = pages->files->pdata[i];
-		if (wp_form_choose(forms, path, pages->format, error) < 0 ||
+		if ((forms && wp_form_choose(forms, path, pages->format, error) < 0) ||
 		    !wp_overwrite_add_output(files, path, error))
 			return FALSE;
 	}

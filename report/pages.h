@@ -1,5 +1,5 @@
 /*
- * -o and --format of commands that write their result as pages of a few forms: doctor, triage, snapshot. (Reports have
+ * -o and --format of commands that write their result as pages of a few forms: compare, doctor, triage, snapshot. (Reports have
  * more to say about theirs: report/output.h.)
  */
 #ifndef WP_REPORT_PAGES_H
@@ -31,7 +31,10 @@ extern const WpOption wp_pages_format_table[];
 void wp_pages_declare(WpOptions *parser, WpPages *pages, const WpOption *format_table);
 void wp_pages_clear(WpPages *pages);
 
-/* FALSE where a form makes no sense, or an output is among FILES or given twice: before anything is read. */
+/*
+ * FALSE where a form makes no sense (FORMS NULL: there is but one), or an output is among FILES or given twice: before
+ * anything is read.
+ */
 gboolean wp_pages_check(const WpPages *pages, const WpForm *forms, WpOverwrite *files,
 			GError **error);
 
