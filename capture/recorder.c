@@ -60,6 +60,18 @@ fail(WpRecorder *recorder, const char *what, const char *name, GError **error)
 	return FALSE;
 }
 
+void
+wp_recorder_interfaces(const WpLive *live, const char *filter, WpPacketFileInterface *out)
+{
+	for (guint i = 0; i < wp_live_n_interfaces(live); i++)
+		out[i] = (WpPacketFileInterface){
+			.name = wp_live_name(live, i),
+			.filter = filter,
+			.link_type = wp_live_link_type(live, i),
+			.snap_length = wp_live_snap_length(live, i),
+		};
+}
+
 /* --- opening --- */
 
 static gboolean
@@ -277,7 +289,7 @@ try_to_begin(WpRecorder *recorder, WpLiveTime now, GError **error)
 	int fd = create_file(recorder, now.wall_ns);
 	if (fd < 0)
 		return fail(recorder, "write to", recorder->name, error);
-	g_autofree char *path = g_build_filename(options->path, recorder->name, NULL);
+	g_autofree char *path = wp_recorder_path(recorder);
 	recorder->file = wp_packet_file_new(fd, path, WP_PACKET_FILE_PCAPNG, options->interfaces,
 					    options->n_interfaces, error);
 	if (!recorder->file) /* there is nothing in it */
@@ -424,6 +436,15 @@ wp_recorder_finish(WpRecorder *recorder, gint64 wall_ns, GError **error)
 }
 
 /* --- what it did --- */
+
+char *
+wp_recorder_path(const WpRecorder *recorder)
+{
+	if (recorder->directory < 0)
+		return g_strdup(recorder->options.path);
+	return recorder->name ? g_build_filename(recorder->options.path, recorder->name, NULL)
+			      : NULL;
+}
 
 guint64
 wp_recorder_written(const WpRecorder *recorder)

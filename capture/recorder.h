@@ -42,6 +42,9 @@ void wp_recorder_free(WpRecorder *recorder);
 /* TRUE where PATH, as it is now, would be a directory of files. */
 gboolean wp_recorder_is_directory(const char *path);
 
+/* Fills OUT (room for all) with the interfaces of LIVE, borrowed, and FILTER or NULL. */
+void wp_recorder_interfaces(const WpLive *live, const char *filter, WpPacketFileInterface *out);
+
 /* The directory, open; -1 for a single file. It IS_NEW where this recorder made it. */
 int wp_recorder_directory(const WpRecorder *recorder, gboolean *out_is_new);
 
@@ -63,8 +66,11 @@ gboolean wp_recorder_tick(WpRecorder *recorder, WpLiveTime now);
 /* Takes the next file; a single one is only flushed. FALSE as above. */
 gboolean wp_recorder_rotate(WpRecorder *recorder, WpLiveTime now);
 
-/* Ends the last file. FALSE with the first error of all. */
+/* Ends the last file. FALSE with the first error of all. A directory can then be started again. */
 gboolean wp_recorder_finish(WpRecorder *recorder, gint64 wall_ns, GError **error);
+
+/* (transfer full) The file at hand; NULL where there is none. */
+char *wp_recorder_path(const WpRecorder *recorder);
 
 guint64 wp_recorder_written(const WpRecorder *recorder); /* frames */
 guint64 wp_recorder_lost(const WpRecorder *recorder);    /* frames that could not be written */

@@ -284,10 +284,9 @@ has_capabilities(void)
 
 /* Who is to be become; OUT_USER NULL: nobody else. */
 static gboolean
-choose_user(const WpSandboxOptions *options, char **out_user, uid_t *out_uid, gid_t *out_gid,
-	    GError **error)
+choose_user(const char *wanted, char **out_user, uid_t *out_uid, gid_t *out_gid, GError **error)
 {
-	g_autofree char *user = options->user ? g_strdup(options->user) : wp_sandbox_default_user();
+	g_autofree char *user = wanted ? g_strdup(wanted) : wp_sandbox_default_user();
 
 	if (user && geteuid() != 0) {
 		g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_PERMISSION,
@@ -318,7 +317,7 @@ wp_sandbox_enter(const WpSandboxOptions *options, WpSandboxState *out_state, GEr
 	uid_t uid = 0;
 	gid_t gid = 0;
 
-	if (!choose_user(options, &state.user, &uid, &gid, error))
+	if (!choose_user(options->user, &state.user, &uid, &gid, error))
 		return FALSE;
 	for (gsize i = 0; state.user && i < options->n_directories; i++)
 		if (options->directories[i].is_own &&
@@ -334,6 +333,21 @@ wp_sandbox_enter(const WpSandboxOptions *options, WpSandboxState *out_state, GEr
 	*out_state = state;
 	state = (WpSandboxState){ 0 };
 	return TRUE;
+}
+
+gboolean
+wp_sandbox_drop(const char *user, GError **error)
+{
+	g_auto(WpSandboxState) state = { 0 };
+	uid_t uid = 0;
+	gid_t gid = 0;
+
+	if (!choose_user(user, &state.user, &uid, &gid, error))
+		return FALSE;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return fail_to_drop("new privileges", error);
+	return (!state.user || drop_root(uid, gid, error)) && drop_capabilities(error) &&
+	       check_privileges(&state, error);
 }
 
 void

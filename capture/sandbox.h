@@ -52,6 +52,12 @@ char *wp_sandbox_default_user(void);
 gboolean wp_sandbox_enter(const WpSandboxOptions *options, WpSandboxState *out_state,
 			  GError **error);
 
+/*
+ * Only users and capabilities, for good, of a process that has other work to do: it may open what USER may, and run
+ * programs, which gain nothing by that. FALSE as above.
+ */
+gboolean wp_sandbox_drop(const char *user, GError **error);
+
 void wp_sandbox_state_clear(WpSandboxState *state);
 
 /* (transfer full) STATE in a sentence: "as nobody, without capabilities, ...". */

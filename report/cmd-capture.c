@@ -321,14 +321,7 @@ open_live(Session *session, GError **error)
 		return FALSE;
 	wp_live_set_hooks(session->live, &hooks);
 	wp_live_watch(session->live, wp_signals_fd());
-	for (guint i = 0; i < wp_live_n_interfaces(session->live); i++) {
-		session->interfaces[i] = (WpPacketFileInterface){
-			.name = wp_live_name(session->live, i),
-			.filter = options->input.filter,
-			.link_type = wp_live_link_type(session->live, i),
-			.snap_length = wp_live_snap_length(session->live, i),
-		};
-	}
+	wp_recorder_interfaces(session->live, options->input.filter, session->interfaces);
 	return TRUE;
 }
 

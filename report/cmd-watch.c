@@ -12,6 +12,7 @@
 #include "report/live-input.h"
 #include "report/notify.h"
 #include "report/signals.h"
+#include "report/watch-actions.h"
 #include "report/watch-files.h"
 #include "report/watch-page.h"
 #include "report/watch.h"
@@ -28,6 +29,7 @@ typedef struct {
 	WpAnalysisOptions analysis;
 	WpLiveInput input;
 	WpWatchFilesOptions files;
+	WpWatchActionsOptions actions;
 	gint64 window_ns;
 	gint64 top;
 	gboolean shows_patterns;
@@ -73,6 +75,7 @@ declare(WpOptions *parser, gpointer data)
 	options->top = DEFAULT_TOP;
 	wp_options_add(parser, "Windows", table, options);
 	wp_watch_files_declare(parser, &options->files);
+	wp_watch_actions_declare(parser, &options->actions);
 	wp_live_input_declare(parser, &options->input);
 	wp_load_declare(parser, &options->load);
 	wp_analysis_declare(parser, &options->analysis, FALSE);
@@ -93,6 +96,7 @@ typedef struct {
 	WpOut *out;
 	WpWatchPage page;
 	WpWatchFiles *files;
+	WpWatchActions *actions;
 	gboolean is_screen; /* each page in place of the one before */
 	guint64 n_shown;
 	WpLive *live; /* or NULL */
@@ -110,6 +114,8 @@ on_window(const WpWatchWindow *window, gpointer data, GError **error)
 
 	wp_progress_clear(session->invocation->progress);
 	wp_watch_files_window(session->files, window);
+	session->page.triggered =
+		wp_watch_actions_window(session->actions, window, &session->page.n_triggered);
 	if (session->options->is_json) {
 		wp_watch_page_json(&session->page, window, session->out);
 	} else {
@@ -157,6 +163,7 @@ on_frame(const WpFrame *frame, gpointer data)
 {
 	Session *session = data;
 	wp_live_input_counted(&session->options->input, session->live, frame);
+	wp_watch_actions_frame(session->actions, frame);
 }
 
 static void
@@ -189,6 +196,22 @@ feed_live(WpWindows *windows, WpNodes *nodes, gpointer data, GError **error)
 	return ok;
 }
 
+/* All but what is in the directories that are written to. */
+static gboolean
+give_up(Session *session, GError **error)
+{
+	gsize n;
+	const WpSandboxDirectory *files = wp_watch_files_directories(session->files, &n);
+	const WpSandboxDirectory snapshots = wp_watch_actions_directory(session->actions);
+	g_autofree WpSandboxDirectory *all = g_new(WpSandboxDirectory, n + 1);
+
+	for (gsize i = 0; i < n; i++)
+		all[i] = files[i];
+	if (snapshots.fd >= 0)
+		all[n++] = snapshots;
+	return wp_live_input_give_up(&session->options->input, session->invocation, all, n, error);
+}
+
 static gboolean
 open_live(Session *session, GError **error)
 {
@@ -202,10 +225,9 @@ open_live(Session *session, GError **error)
 	wp_live_set_hooks(session->live, &hooks);
 	wp_live_watch(session->live, wp_signals_fd());
 	session->page.live = session->live;
-	gsize n;
-	const WpSandboxDirectory *directories = wp_watch_files_directories(session->files, &n);
-	if (!wp_live_input_give_up(&session->options->input, session->invocation, directories, n,
-				   error))
+	if (!wp_watch_actions_open(session->actions, session->live, session->options->input.filter,
+				   error) ||
+	    !give_up(session, error))
 		return FALSE;
 	session->began = wp_live_now();
 	wp_notify_send(session->notify, "READY=1");
@@ -238,6 +260,7 @@ static void
 session_clear(Session *session)
 {
 	wp_watch_files_free(session->files);
+	wp_watch_actions_free(session->actions);
 	wp_live_free(session->live);
 	wp_notify_free(session->notify);
 	wp_out_free(session->out);
@@ -263,6 +286,10 @@ start(Session *session, WatchOptions *options, GError **error)
 		return FALSE;
 	session->files = wp_watch_files_new(invocation, &options->files, &options->analysis, error);
 	if (!session->files)
+		return FALSE;
+	session->actions = wp_watch_actions_new(invocation, &options->actions, is_live,
+						options->input.user, error);
+	if (!session->actions)
 		return FALSE;
 	session->notify = wp_notify_new();
 	if (is_live) {
@@ -315,9 +342,11 @@ const WpCommand wp_command_watch = {
 		"the "
 		"most self\ntime; its p95 as a multiple of what was usual in the hour before, and, "
 		"from 1.5 times that on,\nsince when.",
-	.examples = "  wirepath watch -i eth0\n"
-		    "  wirepath watch -i eth0 --window-time 1m --once --json\n"
-		    "  wirepath watch packets --window-time 1m\n",
+	.examples =
+		"  wirepath watch -i eth0\n"
+		"  wirepath watch -i eth0 --window-time 1m --once --json\n"
+		"  wirepath watch packets --window-time 1m\n"
+		"  wirepath watch -i eth0 --when 'change >= 2' --do snapshot --snapshots slow\n",
 	.min_operands = 0,
 	.max_operands = G_MAXUINT,
 	.options_size = sizeof(WatchOptions),

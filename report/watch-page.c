@@ -161,6 +161,19 @@ put_patterns(const WpWatchPage *page, const WpWatchWindow *window, WpOut *out)
 	put_past_phases(page, window, out);
 }
 
+static void
+put_triggered(const WpWatchPage *page, WpOut *out)
+{
+	for (guint i = 0; i < page->n_triggered; i++) {
+		const WpTriggered *triggered = &page->triggered[i];
+		g_autofree char *line = wp_triggered_line(triggered);
+		g_autofree char *safe = wp_escape_terminal(line, page->style.utf8);
+		g_autofree char *since = time_of_day(triggered->since_ns);
+		wp_out_printf(out, "%ssince %s  %s\n", i == 0 ? "Rules that hold:\n  " : "  ",
+			      since, safe);
+	}
+}
+
 void
 wp_watch_page_text(const WpWatchPage *page, const WpWatchWindow *window, WpOut *out)
 {
@@ -186,6 +199,7 @@ wp_watch_page_text(const WpWatchPage *page, const WpWatchWindow *window, WpOut *
 	put_more(n, window->n_rows, out);
 	if (page->shows_patterns)
 		put_patterns(page, window, out);
+	put_triggered(page, out);
 	put_loss(page, out);
 }
 
@@ -272,6 +286,22 @@ put_json_row(WpJson *json, const WpWatchRow *row)
 	wp_json_close(json, '}');
 }
 
+static void
+put_json_triggered(WpJson *json, const WpTriggered *triggered)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_text(json, "rule", triggered->rule);
+	wp_json_text(json, "state", wp_trigger_state_names[triggered->state]);
+	wp_json_text(json, triggered->is_pattern ? "path" : "operation", triggered->subject);
+	wp_json_epoch(json, "since", triggered->since_ns);
+	wp_json_uint(json, "count", triggered->count);
+	wp_json_uint(json, "errors", triggered->errors);
+	wp_json_number(json, "p95_ns", triggered->p95_ns, 0);
+	if (triggered->change > 0)
+		wp_json_number(json, "change", triggered->change, 3);
+	wp_json_close(json, '}');
+}
+
 void
 wp_watch_page_json(const WpWatchPage *page, const WpWatchWindow *window, WpOut *out)
 {
@@ -293,6 +323,12 @@ wp_watch_page_json(const WpWatchPage *page, const WpWatchWindow *window, WpOut *
 	wp_json_close(&json, ']');
 	if (page->shows_patterns)
 		put_json_patterns(&json, window);
+	if (page->n_triggered > 0) {
+		wp_json_open(&json, "triggers", '[');
+		for (guint i = 0; i < page->n_triggered; i++)
+			put_json_triggered(&json, &page->triggered[i]);
+		wp_json_close(&json, ']');
+	}
 	wp_json_close(&json, '}');
 	wp_out_char(out, '\n');
 }

@@ -7,6 +7,7 @@
 #include "capture/live.h"
 #include "report/out.h"
 #include "report/terminal.h"
+#include "report/triggers.h"
 #include "report/watch.h"
 
 typedef struct {
@@ -14,6 +15,8 @@ typedef struct {
 	guint32 top; /* operations, and patterns, shown as text */
 	gboolean shows_patterns;
 	const WpLive *live; /* whose losses are told; or NULL */
+	const WpTriggered *triggered;
+	guint n_triggered;
 } WpWatchPage;
 
 void wp_watch_page_text(const WpWatchPage *page, const WpWatchWindow *window, WpOut *out);

@@ -3,13 +3,8 @@
  *
  *   label ~ "GET *" && (latency > 5ms || status != ok)
  *
- *   expr   = and { "||" and }        and = not { "&&" not }        not = "!" not | "(" expr ")" | test
- *   test   = field op value | field of kind flag
- *   op     = "==" "!=" "~" "!~" (glob: * and ?) for text;  == != < <= > >= for numbers
- *   value  = word | "text" (\" and \\ inside)
- *
- * Text is compared exactly. src, dst and node know a node by its name and by its address. A value
- * that is not known (the latency of a call without return) fulfils no comparison, != included.
+ * The language is that of expression.h. src, dst and node know a node by its name and by its address; what is not
+ * known is, for example, the latency of a call without return.
  *
  * What is selected: report and calls first infer everything, then keep whole requests: all calls of
  * every causal path in which at least one call fulfils the expression. records and inspect,
@@ -20,9 +15,10 @@
 
 #include <glib.h>
 
+#include "report/expression.h"
 #include "report/out.h"
 
-typedef struct WpWhere WpWhere;
+typedef WpExpression WpWhere;
 
 /* One call, as an expression sees it. No pointer is NULL; "" = not known. */
 typedef struct {
