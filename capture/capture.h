@@ -10,7 +10,10 @@
 
 #include "capture/input.h"
 #include "capture/nodes.h"
+#include "capture/packet.h"
 #include "capture/sink.h"
+
+typedef void (*WpCaptureFrameFunc)(const WpFrame *frame, const WpSegment *segment, gpointer data);
 
 typedef struct {
 	const char *filter;         /* BPF expression or NULL */
@@ -27,6 +30,12 @@ typedef struct {
 	gboolean (*progress)(guint64 read, guint64 size, guint64 packets,
 			     gpointer data); /* FALSE stops */
 	gpointer progress_data;
+	/*
+	 * Shown each frame that filter and times let pass, by one thread, and what it holds (NULL: nothing for
+	 * flows, as of a fragment that is not the last, or of a copy); or NULL.
+	 */
+	WpCaptureFrameFunc frame;
+	gpointer frame_data;
 	struct WpLive *live; /* interfaces to be read instead of files (source.h), or NULL */
 	WpInput **
 		standard_input; /* already open, for the path "-": taken (then NULL); may be NULL */

@@ -110,6 +110,21 @@ is_wanted(WpFront *front, const WpFrame *frame, gboolean *out_wanted, GError **e
 	return TRUE;
 }
 
+/* With the ends that its flow has as a whole, as records have them. */
+static void
+show_frame(const WpFront *front, const WpFrame *frame, const WpSegment *segment)
+{
+	const WpCaptureOptions *options = front->options;
+	WpSegment whole;
+
+	if (segment && options->taps) {
+		whole = *segment;
+		wp_taps_translate(options->taps, &whole);
+		segment = &whole;
+	}
+	options->frame(frame, segment, options->frame_data);
+}
+
 static WpFrontResult
 take_frame(WpFront *front, const WpFrame *frame, WpSegment *out_segment, GError **error)
 {
@@ -126,9 +141,11 @@ take_frame(WpFront *front, const WpFrame *frame, WpSegment *out_segment, GError 
 	}
 	note_frame(front, frame);
 	guint tap = front->n_taps > 1 ? frame->tap : 0;
-	return wp_packets_decode(front->packets[tap], frame, out_segment) == WP_PACKET_SEGMENT
-		       ? WP_FRONT_SEGMENT
-		       : WP_FRONT_TIME;
+	gboolean has_segment =
+		wp_packets_decode(front->packets[tap], frame, out_segment) == WP_PACKET_SEGMENT;
+	if (front->options->frame)
+		show_frame(front, frame, has_segment ? out_segment : NULL);
+	return has_segment ? WP_FRONT_SEGMENT : WP_FRONT_TIME;
 }
 
 WpFrontResult

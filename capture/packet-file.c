@@ -45,6 +45,7 @@ struct WpPacketFile {
 	int fd;
 	char *path;
 	WpPacketFileForm form;
+	guint32 link_type; /* of the first interface: of all in a pcap file */
 	guint8 *buffer;
 	gsize n;            /* in the buffer: whole blocks */
 	gsize n_head;       /* of these, what is no record of a pcap file */
@@ -229,7 +230,8 @@ put_interface(WpPacketFile *file, const WpPacketFileInterface *interface)
 {
 	const guint8 resolution = TSRESOL_NANO;
 
-	begin_block(file, BLOCK_INTERFACE);
+	if (!begin_block(file, BLOCK_INTERFACE))
+		return;
 	put_u16(file, (guint16)interface->link_type);
 	put_u16(file, 0);
 	put_u32(file, interface->snap_length);
@@ -260,16 +262,25 @@ put_pcap_head(WpPacketFile *file, const WpPacketFileInterface *interface)
 }
 
 static gboolean
-check_pcap(const char *path, const WpPacketFileInterface *interfaces, guint n, GError **error)
+check_pcap(const WpPacketFile *file, const WpPacketFileInterface *interface, GError **error)
 {
-	for (guint i = 1; i < n; i++)
-		if (interfaces[i].link_type != interfaces[0].link_type) {
-			g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_OPTION,
-				    "cannot write %s: a pcap file has one link type, and %s and %s "
-				    "differ in it\nname it .pcapng",
-				    path, interfaces[0].name, interfaces[i].name);
-			return FALSE;
-		}
+	if (file->form != WP_PACKET_FILE_PCAP || interface->link_type == file->link_type)
+		return TRUE;
+	g_set_error(
+		error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_OPTION,
+		"cannot write %s: a pcap file has one link type, and that of %s differs from the "
+		"one before\nname it .pcapng",
+		file->path, interface->name);
+	return FALSE;
+}
+
+gboolean
+wp_packet_file_add(WpPacketFile *file, const WpPacketFileInterface *interface, GError **error)
+{
+	if (!check_pcap(file, interface, error))
+		return FALSE;
+	if (file->form == WP_PACKET_FILE_PCAPNG)
+		put_interface(file, interface);
 	return TRUE;
 }
 
@@ -282,8 +293,10 @@ wp_packet_file_new(int fd, const char *path, WpPacketFileForm form,
 	file->fd = fd;
 	file->path = g_strdup(path);
 	file->form = form;
-	if (form == WP_PACKET_FILE_PCAP && !check_pcap(path, interfaces, n_interfaces, error))
-		return NULL;
+	file->link_type = interfaces[0].link_type;
+	for (guint i = 1; i < n_interfaces; i++)
+		if (!check_pcap(file, &interfaces[i], error))
+			return NULL;
 	file->buffer = g_malloc(BUFFER_BYTES + BLOCK_MOST);
 	if (form == WP_PACKET_FILE_PCAP) {
 		put_pcap_head(file, &interfaces[0]);

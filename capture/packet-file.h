@@ -41,6 +41,13 @@ WpPacketFile *wp_packet_file_new(int fd, const char *path, WpPacketFileForm form
 				 const WpPacketFileInterface *interfaces, guint n_interfaces,
 				 GError **error);
 
+/*
+ * One more interface, of frames to come; its name and filter are copied. FALSE with WP_CAPTURE_ERROR_OPTION where the
+ * form cannot hold it beside those before.
+ */
+gboolean wp_packet_file_add(WpPacketFile *file, const WpPacketFileInterface *interface,
+			    GError **error);
+
 /* Closes. What was not flushed is lost: see wp_packet_file_close(). */
 void wp_packet_file_free(WpPacketFile *file);
 

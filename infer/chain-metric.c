@@ -8,14 +8,14 @@
 static const double level_costs[WP_FRAME_N_LEVELS] = { 1000, 100, 10, 1 };
 
 static gboolean
-is_equal(const WpFrame *a, const WpFrame *b)
+is_equal(const WpChainFrame *a, const WpChainFrame *b)
 {
 	return memcmp(a->levels, b->levels, sizeof a->levels) == 0;
 }
 
 /* The cost of the first level in which they differ. */
 static double
-compare_frames(const WpFrame *a, const WpFrame *b)
+compare_frames(const WpChainFrame *a, const WpChainFrame *b)
 {
 	for (guint i = 0; i < WP_FRAME_N_LEVELS; i++)
 		if (a->levels[i] != b->levels[i])
@@ -179,7 +179,8 @@ change(const WpChainMetric *metric, const WpFramePlace *a, const WpFramePlace *b
 
 /* ROW[j]: the cost of A up to here against the first j frames of B; DIAGONAL: that of the row before at j - 1. */
 static double
-edit_distance(const WpChainMetric *metric, const WpFrame *a, guint n_a, const WpFrame *b, guint n_b)
+edit_distance(const WpChainMetric *metric, const WpChainFrame *a, guint n_a, const WpChainFrame *b,
+	      guint n_b)
 {
 	g_autofree double *row = g_new(double, (gsize)n_b + 1);
 	row[0] = 0;
@@ -210,7 +211,8 @@ gap_cost(const WpChainMetric *metric, guint n)
 
 /* GAPS_A[j]: as ROW[j], where the last of A stands in a gap; GAP_B: where the last of B does. */
 static double
-gap_distance(const WpChainMetric *metric, const WpFrame *a, guint n_a, const WpFrame *b, guint n_b)
+gap_distance(const WpChainMetric *metric, const WpChainFrame *a, guint n_a, const WpChainFrame *b,
+	     guint n_b)
 {
 	g_autofree double *row = g_new(double, (gsize)n_b + 1);
 	g_autofree double *gaps_a = g_new(double, (gsize)n_b + 1);
@@ -237,8 +239,8 @@ gap_distance(const WpChainMetric *metric, const WpFrame *a, guint n_a, const WpF
 }
 
 double
-wp_chain_distance(const WpChainMetric *metric, const WpFrame *a, guint n_a, const WpFrame *b,
-		  guint n_b)
+wp_chain_distance(const WpChainMetric *metric, const WpChainFrame *a, guint n_a,
+		  const WpChainFrame *b, guint n_b)
 {
 	return metric->missing ? edit_distance(metric, a, n_a, b, n_b)
 			       : gap_distance(metric, a, n_a, b, n_b);

@@ -26,11 +26,11 @@ typedef enum {
 
 typedef struct {
 	guint32 levels[WP_FRAME_N_LEVELS]; /* numbers of names */
-} WpFrame;
+} WpChainFrame;
 
 /* A frame and where it stands. */
 typedef struct {
-	const WpFrame *frame;
+	const WpChainFrame *frame;
 	guint length; /* of its chain */
 	guint at;     /* from 0 = the root */
 } WpFramePlace;
@@ -54,7 +54,7 @@ const WpChainMetric *wp_chain_metric_by_name(const char *name);
  * The least cost of turning A (N_A frames) into B; symmetric, 0 where they are equal. Either may be empty. Time is
  * n_a * n_b, memory n_b.
  */
-double wp_chain_distance(const WpChainMetric *metric, const WpFrame *a, guint n_a, const WpFrame *b,
-			 guint n_b);
+double wp_chain_distance(const WpChainMetric *metric, const WpChainFrame *a, guint n_a,
+			 const WpChainFrame *b, guint n_b);
 
 #endif

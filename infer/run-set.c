@@ -13,7 +13,7 @@ typedef struct {
 } Item;
 
 typedef struct {
-	WpFrame *frames;
+	WpChainFrame *frames;
 	guint n;
 } Chain;
 
@@ -70,7 +70,7 @@ wp_run_set_add_run(WpRunSet *set)
 }
 
 guint32
-wp_run_set_chain(WpRunSet *set, const WpFrame *frames, guint n)
+wp_run_set_chain(WpRunSet *set, const WpChainFrame *frames, guint n)
 {
 	gpointer number;
 
@@ -89,7 +89,7 @@ wp_run_set_chain(WpRunSet *set, const WpFrame *frames, guint n)
 	return set->chains->len - 1;
 }
 
-const WpFrame *
+const WpChainFrame *
 wp_run_set_frames(const WpRunSet *set, guint32 chain, guint *out_n)
 {
 	const Chain *found = &g_array_index(set->chains, Chain, chain);

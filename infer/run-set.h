@@ -28,10 +28,10 @@ void wp_run_set_free(WpRunSet *set);
 
 /* The number of a new run, of a chain; G_MAXUINT32 where there are too many chains. */
 guint32 wp_run_set_add_run(WpRunSet *set);
-guint32 wp_run_set_chain(WpRunSet *set, const WpFrame *frames, guint n);
+guint32 wp_run_set_chain(WpRunSet *set, const WpChainFrame *frames, guint n);
 
 /* (transfer none) The frames of CHAIN. */
-const WpFrame *wp_run_set_frames(const WpRunSet *set, guint32 chain, guint *out_n);
+const WpChainFrame *wp_run_set_frames(const WpRunSet *set, guint32 chain, guint *out_n);
 
 /* Adds WEIGHT (0 or more) to CHAIN, at ROLE and from ENTRY, in RUN. */
 void wp_run_set_count(WpRunSet *set, guint32 run, guint32 role, guint32 entry, guint32 chain,

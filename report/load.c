@@ -587,6 +587,8 @@ read_captures(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 	options.progress = on_progress;
 	options.progress_data = load;
 	options.standard_input = &load->standard_input;
+	options.frame = load->options->frame;
+	options.frame_data = load->options->frame_data;
 	return wp_capture_run((const char *const *)paths->pdata, paths->len, &options, nodes, sink,
 			      NULL, error);
 }

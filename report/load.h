@@ -12,6 +12,7 @@
 
 #include <glib.h>
 
+#include "capture/capture.h"
 #include "capture/mail.h"
 #include "capture/sink.h"
 #include "capture/span-file.h"
@@ -37,6 +38,9 @@ typedef struct {
 	WpMailTruthFunc mail_truth;
 	WpSpanFileTruthFunc span_truth;
 	gpointer truth_data;
+	/* Likewise: who is shown the frames of captures (capture/capture.h), or NULL. */
+	WpCaptureFrameFunc frame;
+	gpointer frame_data;
 } WpLoadOptions;
 
 /* --from mail: the operands hold mails. */

@@ -63,13 +63,13 @@ number_of(Maker *maker, const char *text)
 	return number;
 }
 
-static WpFrame
+static WpChainFrame
 frame_of(Maker *maker, const WpChain *chain)
 {
 	g_autofree char *operation = g_strconcat(chain->is_error ? "!" : "=", chain->label, NULL);
-	return (WpFrame){ .levels = { [WP_FRAME_ROLE] = number_of(maker, chain->node),
-				      [WP_FRAME_SERVICE] = number_of(maker, chain->protocol),
-				      [WP_FRAME_OPERATION] = number_of(maker, operation) } };
+	return (WpChainFrame){ .levels = { [WP_FRAME_ROLE] = number_of(maker, chain->node),
+					   [WP_FRAME_SERVICE] = number_of(maker, chain->protocol),
+					   [WP_FRAME_OPERATION] = number_of(maker, operation) } };
 }
 
 /* (transfer full) The frames of each chain of a run, without times. */
@@ -80,8 +80,8 @@ frames_of_run(Maker *maker, const WpChains *chains)
 
 	for (guint i = 0; i < chains->chains->len; i++) {
 		const WpChain *chain = chains->chains->pdata[i];
-		GArray *frames = g_array_new(FALSE, TRUE, sizeof(WpFrame));
-		WpFrame last = frame_of(maker, chain);
+		GArray *frames = g_array_new(FALSE, TRUE, sizeof(WpChainFrame));
+		WpChainFrame last = frame_of(maker, chain);
 		if (chain->parent != WP_CHAIN_ROOT) {
 			const GArray *above = all->pdata[chain->parent];
 			g_array_append_vals(frames, above->data, above->len);
@@ -95,7 +95,7 @@ frames_of_run(Maker *maker, const WpChains *chains)
 static Kind *
 kind_of(Maker *maker, const GArray *frames)
 {
-	GBytes *key = g_bytes_new(frames->data, frames->len * sizeof(WpFrame));
+	GBytes *key = g_bytes_new(frames->data, frames->len * sizeof(WpChainFrame));
 	Kind *kind = g_hash_table_lookup(maker->kinds, key);
 
 	if (kind) {
@@ -155,8 +155,8 @@ time_level(guint time, guint usual)
 static void
 count_chain(Maker *maker, guint32 run, GArray *frames, guint32 level, guint64 calls, double weight)
 {
-	WpFrame *last = &g_array_index(frames, WpFrame, frames->len - 1);
-	const WpFrame *first = &g_array_index(frames, WpFrame, 0);
+	WpChainFrame *last = &g_array_index(frames, WpChainFrame, frames->len - 1);
+	const WpChainFrame *first = &g_array_index(frames, WpChainFrame, 0);
 	guint32 role = last->levels[WP_FRAME_ROLE];
 	guint32 entry =
 		wp_map_number(maker->entries, wp_map_key(first->levels[WP_FRAME_ROLE],
@@ -165,7 +165,7 @@ count_chain(Maker *maker, guint32 run, GArray *frames, guint32 level, guint64 ca
 
 	last->levels[WP_FRAME_TIME] = level;
 	guint32 chain =
-		wp_run_set_chain(maker->set, &g_array_index(frames, WpFrame, 0), frames->len);
+		wp_run_set_chain(maker->set, &g_array_index(frames, WpChainFrame, 0), frames->len);
 	last->levels[WP_FRAME_TIME] = 0;
 	if (chain == G_MAXUINT32) {
 		maker->triage->n_left += calls;
@@ -291,7 +291,7 @@ name_of(const Maker *maker, guint32 number)
 
 /* (transfer full) "web GET /page > app RUN (failed) > db READ"; of the last how_text() tells. */
 static char *
-chain_text(const Maker *maker, const WpFrame *frames, guint n)
+chain_text(const Maker *maker, const WpChainFrame *frames, guint n)
 {
 	GString *text = g_string_new(NULL);
 
@@ -308,7 +308,7 @@ chain_text(const Maker *maker, const WpFrame *frames, guint n)
 
 /* (transfer full) What LAST, the last call of a chain, has that is not usual; "" = nothing. */
 static char *
-how_text(const Maker *maker, const WpFrame *last)
+how_text(const Maker *maker, const WpChainFrame *last)
 {
 	guint32 time = last->levels[WP_FRAME_TIME];
 	gboolean is_error = name_of(maker, last->levels[WP_FRAME_OPERATION])[0] == '!';
@@ -363,7 +363,7 @@ explain(const Maker *maker, guint32 number, WpTriageRun *run)
 		guint64 calls = calls_of(maker, number, reason->chain);
 		double usual = usual_calls(maker, number, reason->chain);
 		guint n;
-		const WpFrame *frames = wp_run_set_frames(maker->set, reason->chain, &n);
+		const WpChainFrame *frames = wp_run_set_frames(maker->set, reason->chain, &n);
 		if (run->reasons->len && share < TOP_PART)
 			return;
 		/* Far from some of the others, but not from what is usual. */

@@ -12,7 +12,7 @@
 
 /* "fgh": a frame a letter, which differs from others in its operation. */
 static guint
-frames(const char *text, WpFrame *out)
+frames(const char *text, WpChainFrame *out)
 {
 	guint n = (guint)strlen(text);
 	memset(out, 0, n * sizeof *out);
@@ -24,7 +24,7 @@ frames(const char *text, WpFrame *out)
 static double
 distance(const char *metric, const char *a, const char *b)
 {
-	WpFrame left[MAX_FRAMES], right[MAX_FRAMES];
+	WpChainFrame left[MAX_FRAMES], right[MAX_FRAMES];
 	guint n_left = frames(a, left), n_right = frames(b, right);
 	return wp_chain_distance(wp_chain_metric_by_name(metric), left, n_left, right, n_right);
 }
@@ -71,7 +71,7 @@ START_TEST(levels_have_their_costs)
 	static const struct {
 		const char *why;
 		guint n_a, n_b;
-		WpFrame a[3], b[3];
+		WpChainFrame a[3], b[3];
 		double begin, middle;
 	} rows[] = {
 		{ "another role",

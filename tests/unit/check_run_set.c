@@ -7,7 +7,7 @@
 static guint32
 count(WpRunSet *set, guint32 run, guint32 role, guint32 entry, const char *text, double weight)
 {
-	WpFrame frames[WP_RUN_SET_MAX_FRAMES + 8] = { 0 };
+	WpChainFrame frames[WP_RUN_SET_MAX_FRAMES + 8] = { 0 };
 	guint n = 0;
 	for (; text[n]; n++)
 		frames[n].levels[WP_FRAME_OPERATION] = (guint32)text[n];
@@ -91,7 +91,7 @@ END_TEST
 START_TEST(limits_are_counted)
 {
 	g_autoptr(WpRunSet) set = wp_run_set_new(wp_chain_metric_by_name("lev"));
-	WpFrame frames[WP_RUN_SET_MAX_FRAMES + 1] = { 0 };
+	WpChainFrame frames[WP_RUN_SET_MAX_FRAMES + 1] = { 0 };
 	guint n;
 	wp_run_set_frames(set, wp_run_set_chain(set, frames, G_N_ELEMENTS(frames)), &n);
 	ck_assert_uint_eq(n, WP_RUN_SET_MAX_FRAMES);
