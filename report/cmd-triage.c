@@ -4,6 +4,7 @@
 #include "report/error.h"
 #include "report/interrupt.h"
 #include "report/load.h"
+#include "report/manifest.h"
 #include "report/triage-page.h"
 #include "report/triage.h"
 
@@ -148,6 +149,7 @@ read_run(const WpInvocation *invocation, TriageOptions *options, char *path, GPt
 	}
 	WpTriageInput *input = g_new0(WpTriageInput, 1);
 	input->name = g_strdup(path);
+	input->exit_status = wp_manifest_exit_status(wp_load_path(path));
 	input->chains = g_steal_pointer(&chains);
 	g_ptr_array_add(inputs, input);
 }

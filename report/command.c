@@ -12,15 +12,28 @@ extern const WpCommand wp_command_report, wp_command_compare, wp_command_calls, 
 	wp_command_capture, wp_command_inspect, wp_command_explain, wp_command_evaluate,
 	wp_command_simulate, wp_command_degrade, wp_command_doctor, wp_command_help_page,
 	wp_command_version, wp_command_watch, wp_command_export, wp_command_triage,
-	wp_command_snapshot;
+	wp_command_snapshot, wp_command_run;
 
 const WpCommand *const wp_commands[] = {
-	&wp_command_report,    &wp_command_compare,  &wp_command_doctor,
-	&wp_command_triage,    &wp_command_calls,    &wp_command_records,
-	&wp_command_capture,   &wp_command_watch,    &wp_command_inspect,
-	&wp_command_explain,   &wp_command_snapshot, &wp_command_export,
-	&wp_command_evaluate,  &wp_command_simulate, &wp_command_degrade,
-	&wp_command_help_page, &wp_command_version,  NULL,
+	&wp_command_report,
+	&wp_command_compare,
+	&wp_command_doctor,
+	&wp_command_triage,
+	&wp_command_calls,
+	&wp_command_records,
+	&wp_command_capture,
+	&wp_command_run,
+	&wp_command_watch,
+	&wp_command_inspect,
+	&wp_command_explain,
+	&wp_command_snapshot,
+	&wp_command_export,
+	&wp_command_evaluate,
+	&wp_command_simulate,
+	&wp_command_degrade,
+	&wp_command_help_page,
+	&wp_command_version,
+	NULL,
 };
 
 static const WpOption common_table[] = {
@@ -134,7 +147,7 @@ wp_command_help(const WpCommand *command, WpOut *out)
 	if (command->examples)
 		wp_out_printf(out, "\nExamples\n%s", command->examples);
 	if (command->details)
-		wp_out_printf(out, "\n%s", command->details);
+		wp_out_printf(out, "\n%s\n", command->details);
 	with_parser(command, write_options, out);
 }
 

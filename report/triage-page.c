@@ -131,17 +131,32 @@ list_length(const WpTriage *triage)
 	return MIN(open, triage->options.inspect);
 }
 
+/* Nothing where it is not known. */
+static const char *
+format_status(char *buffer, int exit_status)
+{
+	if (exit_status < 0)
+		return "";
+	return wp_format_count(buffer, (guint64)exit_status);
+}
+
 static void
 write_table(const WpTriage *triage, const WpTriagePage *page, guint n, WpOut *out)
 {
 	g_autoptr(WpTable) table = wp_table_new();
+	gboolean has_status = FALSE;
 	char text[WP_FORMAT_MAX];
+	for (guint i = 0; i < triage->runs->len; i++)
+		has_status = has_status ||
+			     ((const WpTriageRun *)triage->runs->pdata[i])->exit_status >= 0;
 	wp_table_column(table, "rank", TRUE, 0);
 	wp_table_column(table, "away", TRUE, 0);
 	wp_table_column(table, "usual", TRUE, 0);
 	wp_table_column(table, "requests", TRUE, 0);
 	wp_table_column(table, "cluster", TRUE, 0);
 	wp_table_column(table, "alike", TRUE, 0);
+	if (has_status)
+		wp_table_column(table, "exit", TRUE, 0);
 	wp_table_column(table, "run", FALSE, 0);
 	for (guint i = 0; i < n; i++) {
 		const WpTriageRun *run = triage->runs->pdata[i];
@@ -157,6 +172,8 @@ write_table(const WpTriage *triage, const WpTriagePage *page, guint n, WpOut *ou
 		wp_table_cell(table, wp_format_count(text, run->n_requests));
 		wp_table_cell(table, cluster);
 		wp_table_cell(table, alike);
+		if (has_status)
+			wp_table_cell(table, format_status(text, run->exit_status));
 		wp_table_cell(table, name);
 	}
 	wp_table_write(table, &page->style, 2, out);
@@ -211,7 +228,7 @@ write_csv(const WpTriage *triage, const WpTriagePage *page, WpOut *out)
 {
 	(void)page;
 	wp_out_text(out, "rank,run,away,times_usual,score,stands_out,cluster,cluster_size,requests,"
-			 "verdict,why\n");
+			 "verdict,why,exit_status\n");
 	for (guint i = 0; i < triage->runs->len; i++) {
 		const WpTriageRun *run = triage->runs->pdata[i];
 		g_autoptr(GString) why = g_string_new(NULL);
@@ -226,7 +243,7 @@ write_csv(const WpTriage *triage, const WpTriagePage *page, WpOut *out)
 			      run->cluster + 1, run->cluster_size, run->n_requests,
 			      verdicts[run->verdict]);
 		write_csv_text(out, why->str);
-		wp_out_char(out, '\n');
+		wp_out_printf(out, run->exit_status < 0 ? ",\n" : ",%d\n", run->exit_status);
 	}
 }
 
@@ -245,6 +262,8 @@ write_json_run(WpJson *json, const WpTriageRun *run)
 	wp_json_uint(json, "cluster_size", run->cluster_size);
 	wp_json_uint(json, "requests", run->n_requests);
 	wp_json_text(json, "verdict", run->verdict ? verdicts[run->verdict] : NULL);
+	if (run->exit_status >= 0)
+		wp_json_uint(json, "exit_status", (guint64)run->exit_status);
 	wp_json_open(json, "why", '[');
 	for (guint i = 0; i < run->reasons->len; i++) {
 		const WpTriageReason *reason = run->reasons->pdata[i];

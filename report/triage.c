@@ -231,6 +231,7 @@ add_runs(Maker *maker)
 		run->name = input->name;
 		run->n_requests = input->chains->n_requests;
 		run->verdict = input->verdict;
+		run->exit_status = input->exit_status;
 		run->reasons = g_ptr_array_new_with_free_func(free_reason);
 		for (guint k = 0; k < n; k++)
 			run->away += maker->matrix[(gsize)i * n + k] / (n - 1);

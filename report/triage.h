@@ -36,6 +36,7 @@ typedef struct {
 	char *name; /* as it was given */
 	WpChains *chains;
 	WpTriageVerdict verdict;
+	int exit_status; /* of the command of `wirepath run`; -1 = not known */
 } WpTriageInput;
 
 typedef struct {
@@ -63,6 +64,7 @@ typedef struct {
 	guint32 cluster; /* from 0 */
 	guint32 cluster_size;
 	WpTriageVerdict verdict;
+	int exit_status;    /* -1 = not known */
 	double score;       /* away, after verdicts: what the order is by */
 	GPtrArray *reasons; /* WpTriageReason, what weighs most first */
 } WpTriageRun;

@@ -58,6 +58,7 @@ add_run(GPtrArray *inputs, const char *name, const Calls *calls)
 {
 	g_autoptr(WpChainsMaker) maker = wp_chains_maker_new();
 	WpTriageInput *input = g_new0(WpTriageInput, 1);
+	input->exit_status = -1;
 	input->name = g_strdup(name);
 	input->chains = wp_chains_maker_finish(maker);
 	for (guint i = 0; i < MAX_CALLS && calls[i].node; i++)
