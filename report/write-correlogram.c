@@ -11,6 +11,7 @@
 #include "report/escape.h"
 #include "report/format.h"
 #include "report/table.h"
+#include "report/write-html.h"
 #include "report/write-text.h"
 
 static double
@@ -359,7 +360,8 @@ static const char *const svg_suffixes[] = { "svg", NULL };
 
 const WpWriter wp_writer_svg = {
 	.name = "svg",
-	.summary = "with --edge: the correlogram, drawn",
+	.summary = "who calls whom, drawn; with --edge: the correlogram",
 	.suffixes = svg_suffixes,
+	.report = wp_svg_service_graph,
 	.correlogram = wp_correlogram_svg,
 };

@@ -259,6 +259,38 @@ write_picture(const WpHtml *html, const WpServiceGraph *graph)
 		write_edge_label(&picture, i);
 }
 
+/* ATTRIBUTES: further ones of the element. */
+static void
+write_drawing(const WpHtml *html, const WpServiceGraph *graph, const char *attributes)
+{
+	guint width = 2 * MARGIN + graph->n_ranks * (BOX_WIDTH + GAP_X) - GAP_X;
+	guint height = 2 * MARGIN + graph->widest * (BOX_HEIGHT + GAP_Y) - GAP_Y;
+	for (guint32 i = 0; i < graph->n_edges; i++)
+		if (graph->edges[i].is_back) {
+			height += 24;
+			break;
+		}
+	wp_out_printf(html->out,
+		      "<svg %sclass=\"graph\" role=\"img\" width=\"%u\" height=\"%u\" "
+		      "viewBox=\"0 0 %u %u\" font-size=\"12\" font-family=\"sans-serif\" "
+		      "fill=\"currentColor\"><title>Nodes and the calls between them, from left to "
+		      "right; wider lines are more calls; dashed ones go back; the bar in a box is "
+		      "its share of self time</title>\n",
+		      attributes, width, height, width, height);
+	write_picture(html, graph);
+	wp_out_text(html->out, "</svg>");
+}
+
+void
+wp_svg_service_graph(const WpView *view, const WpPage *page, WpOut *out)
+{
+	const WpHtml html = { view, page, out, 0 };
+	g_autoptr(WpServiceGraph) graph = wp_service_graph_new(view);
+
+	write_drawing(&html, graph, "xmlns=\"http://www.w3.org/2000/svg\" ");
+	wp_out_char(out, '\n');
+}
+
 void
 wp_html_service_graph(const WpHtml *html)
 {
@@ -269,23 +301,10 @@ wp_html_service_graph(const WpHtml *html)
 			    "calls to draw.</p>\n</section>\n");
 		return;
 	}
-	guint width = 2 * MARGIN + graph->n_ranks * (BOX_WIDTH + GAP_X) - GAP_X;
-	guint height = 2 * MARGIN + graph->widest * (BOX_HEIGHT + GAP_Y) - GAP_Y;
-	for (guint32 i = 0; i < graph->n_edges; i++)
-		if (graph->edges[i].is_back) {
-			height += 24;
-			break;
-		}
-	wp_out_printf(
-		html->out,
-		"<section id=\"graph\">\n<h2>Who calls whom</h2>\n<div class=\"wide\"><svg "
-		"class=\"graph\" role=\"img\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" "
-		"font-size=\"12\" font-family=\"sans-serif\" fill=\"currentColor\"><title>Nodes "
-		"and the calls between them, from left to right; wider lines are more calls; "
-		"dashed ones go back; the bar in a box is its share of self time</title>\n",
-		width, height, width, height);
-	write_picture(html, graph);
-	wp_out_text(html->out, "</svg></div>\n");
+	wp_out_text(html->out,
+		    "<section id=\"graph\">\n<h2>Who calls whom</h2>\n<div class=\"wide\">");
+	write_drawing(html, graph, "");
+	wp_out_text(html->out, "</div>\n");
 	if (graph->n_hidden)
 		wp_out_printf(html->out, "<p>... and %u more nodes with less self time.</p>\n",
 			      graph->n_hidden);

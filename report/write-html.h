@@ -56,6 +56,9 @@ void wp_html_shares(const WpHtml *html);
 void wp_html_edges(const WpHtml *html);
 
 void wp_html_service_graph(const WpHtml *html);
+
+/* The same drawing as a file of its own: a WpWriter's report. */
+void wp_svg_service_graph(const WpView *view, const WpPage *page, WpOut *out);
 void wp_html_flame(const WpHtml *html);
 
 #endif

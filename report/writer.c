@@ -4,11 +4,11 @@
 #include "report/form.h"
 
 extern const WpWriter wp_writer_text, wp_writer_dot, wp_writer_json, wp_writer_csv, wp_writer_html,
-	wp_writer_svg, wp_writer_markdown;
+	wp_writer_svg, wp_writer_markdown, wp_writer_services, wp_writer_mermaid;
 
 const WpWriter *const wp_writers[] = {
-	&wp_writer_text, &wp_writer_html, &wp_writer_dot,      &wp_writer_json,
-	&wp_writer_csv,  &wp_writer_svg,  &wp_writer_markdown, NULL,
+	&wp_writer_text, &wp_writer_html, &wp_writer_services, &wp_writer_dot,     &wp_writer_json,
+	&wp_writer_csv,  &wp_writer_svg,  &wp_writer_markdown, &wp_writer_mermaid, NULL,
 };
 
 static gboolean
@@ -41,7 +41,7 @@ list(WpWriterUse use, WpOut *out)
 	for (const WpWriter *const *w = wp_writers; *w; w++) {
 		g_autofree char *suffixes = g_strjoinv(" .", (char **)(*w)->suffixes);
 		if (has_use(*w, use))
-			wp_out_printf(out, "%-6s .%-10s%s\n", (*w)->name, suffixes, (*w)->summary);
+			wp_out_printf(out, "%-9s .%-26s%s\n", (*w)->name, suffixes, (*w)->summary);
 	}
 }
 
