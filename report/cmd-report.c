@@ -185,7 +185,7 @@ write_pages(const WpInvocation *invocation, const ReportOptions *options,
 	return wp_output_write(invocation, &options->output, WP_WRITE_REPORT, view, error);
 }
 
-/* Text and JSON show it; a page that does not would be a report like any other. */
+/* A page that does not would be a report like any other. */
 static gboolean
 prepare_what_if(const ReportOptions *options, Parts *parts, GError **error)
 {
@@ -193,13 +193,12 @@ prepare_what_if(const ReportOptions *options, Parts *parts, GError **error)
 		const WpWriter *writer =
 			wp_writer_for(options->output.files->pdata[i], options->output.format,
 				      WP_WRITE_REPORT, NULL);
-		if (writer &&
-		    (g_str_equal(writer->name, "text") || g_str_equal(writer->name, "json")))
+		if (writer && writer->shows_what_if)
 			continue;
 		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
-			    "--what-if is shown by text and json, and %s is %s",
+			    "--what-if is shown by text, html, markdown and json, and %s is %s",
 			    (const char *)options->output.files->pdata[i],
-			    writer ? writer->name : "neither");
+			    writer ? writer->name : "none of them");
 		return FALSE;
 	}
 	parts->what_if = wp_what_if_new(options->what_if, error);

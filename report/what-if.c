@@ -217,18 +217,53 @@ rule_text(const WpWhatIfRule *rule)
 			       wp_format_number(factor, rule->factor), calls);
 }
 
+char *
+wp_what_if_rules_text(const WpWhatIf *what_if)
+{
+	GString *rules = g_string_new(NULL);
+	for (guint i = 0; i < what_if->rules->len; i++) {
+		g_autofree char *rule = rule_text(what_if->rules->pdata[i]);
+		g_string_append_printf(rules, "%s%s", i ? "; " : "", rule);
+	}
+	return g_string_free(rules, FALSE);
+}
+
+const char wp_what_if_legend[] =
+	"then = as it would have been: own times multiplied, calls as long after what they waited "
+	"for as they were. Shorter lines before nodes that are faster are not counted.";
+
+guint
+wp_what_if_n_changed(const WpWhatIf *what_if)
+{
+	guint n = 0;
+	while (n < what_if->operations->len && change_of(what_if->operations->pdata[n]) != 0)
+		n++;
+	return n;
+}
+
+double
+wp_what_if_saved(const WpWhatIfLot *lot)
+{
+	double sum = wp_delay_sum_ns(lot->before);
+	return sum > 0 ? change_of(lot) / sum : 0;
+}
+
+char *
+wp_what_if_name(const WpWhatIfLot *lot)
+{
+	return *lot->node ? g_strconcat(lot->node, *lot->label ? "  " : "", lot->label, NULL)
+			  : g_strdup("all requests");
+}
+
 static void
-add_row(const WpWhatIfLot *lot, gboolean is_all, const WpPage *page, WpTable *table)
+add_row(const WpWhatIfLot *lot, const WpPage *page, WpTable *table)
 {
 	static const double quantiles[] = { 0.5, 0.95 };
 	char a[WP_FORMAT_MAX], b[WP_FORMAT_MAX];
-	g_autofree char *plain =
-		is_all ? g_strdup("all requests")
-		       : g_strconcat(lot->node, *lot->label ? "  " : "", lot->label, NULL);
+	g_autofree char *plain = wp_what_if_name(lot);
 	g_autofree char *name = wp_escape_terminal(plain, page->style.utf8);
-	double sum = wp_delay_sum_ns(lot->before);
 	wp_table_row(table, WP_TABLE_PLAIN);
-	wp_table_cell(table, wp_format_share(a, sum > 0 ? change_of(lot) / sum : 0));
+	wp_table_cell(table, wp_format_share(a, wp_what_if_saved(lot)));
 	wp_table_cell(table, wp_format_count(a, wp_delay_count(lot->before)));
 	wp_table_cell(table, wp_format_time(a, wp_delay_mean_ns(lot->before)));
 	wp_table_cell(table, wp_format_time(b, wp_delay_mean_ns(lot->after)));
@@ -247,31 +282,20 @@ wp_what_if_write_text(const WpWhatIf *what_if, const WpPage *page, WpOut *out)
 	static const char *const headings[] = { "faster", "requests", "mean", "then",
 						"p50",    "then",     "p95",  "then" };
 	g_autoptr(WpTable) table = wp_table_new();
-	g_autoptr(GString) rules = g_string_new(NULL);
-	guint n = 0; /* that change */
-	while (n < what_if->operations->len && change_of(what_if->operations->pdata[n]) != 0)
-		n++;
+	g_autofree char *rules = wp_what_if_rules_text(what_if);
+	guint n = wp_what_if_n_changed(what_if);
 	guint shown = page->top ? MIN(page->top, n) : n;
 
 	wp_text_heading(page, "What if", out);
-	for (guint i = 0; i < what_if->rules->len; i++) {
-		g_autofree char *rule = rule_text(what_if->rules->pdata[i]);
-		g_string_append_printf(rules, "%s%s", i ? "; " : "", rule);
-	}
-	g_autofree char *safe = wp_escape_terminal(rules->str, page->style.utf8);
+	g_autofree char *safe = wp_escape_terminal(rules, page->style.utf8);
 	wp_text_paragraph(page, safe, 2, out);
-	wp_text_paragraph(
-		page,
-		"then = as it would have been: own times multiplied, calls as long after what they "
-		"waited "
-		"for as they were. Shorter lines before nodes that are faster are not counted.",
-		2, out);
+	wp_text_paragraph(page, wp_what_if_legend, 2, out);
 	for (guint i = 0; i < G_N_ELEMENTS(headings); i++)
 		wp_table_column(table, headings[i], TRUE, 0);
 	wp_table_column(table, "request", FALSE, 0);
-	add_row(what_if->all, TRUE, page, table);
+	add_row(what_if->all, page, table);
 	for (guint i = 0; i < shown; i++)
-		add_row(what_if->operations->pdata[i], FALSE, page, table);
+		add_row(what_if->operations->pdata[i], page, table);
 	wp_table_write(table, &page->style, 2, out);
 	if (n > shown)
 		wp_out_printf(out, "  ... and %u more (--all)\n", n - shown);

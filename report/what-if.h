@@ -43,6 +43,21 @@ void wp_what_if_free(WpWhatIf *what_if);
 void wp_what_if_add(WpWhatIf *what_if, const WpAnalysis *part);
 void wp_what_if_finish(WpWhatIf *what_if);
 
+/* For pages. (transfer full) "web takes 0.5 times as long by itself (1,500 calls); ...", names as they came. */
+char *wp_what_if_rules_text(const WpWhatIf *what_if);
+
+/* What "then" means: a sentence or two. */
+extern const char wp_what_if_legend[];
+
+/* How many of the operations would change: those are the first. */
+guint wp_what_if_n_changed(const WpWhatIf *what_if);
+
+/* Of LOT's time, the share that would be saved; below 0: lost. */
+double wp_what_if_saved(const WpWhatIfLot *lot);
+
+/* (transfer full) "web  GET /"; "all requests" of those. Names as they came. */
+char *wp_what_if_name(const WpWhatIfLot *lot);
+
 /* The block of the text page, and the member "what_if" of a JSON result. */
 void wp_what_if_write_text(const WpWhatIf *what_if, const WpPage *page, WpOut *out);
 void wp_what_if_write_json(const WpWhatIf *what_if, WpJson *json);

@@ -21,8 +21,8 @@
 
 /* The columns of a tree, in this order; those that tell nothing are left out. */
 static const char tree_columns[] =
-	"count,self-share,self,self-p95,mean,sd,min,p50,p95,p99,max,delay,"
-	"server,network,bytes-call,bytes-return,errors,link";
+	"count,self-share,critical,self,self-p95,mean,sd,min,p50,p95,p99,max,delay,server,"
+	"network,bytes-call,bytes-return,errors,link";
 
 /* --- the tree --- */
 

@@ -12,11 +12,13 @@
 #include "report/findings.h"
 #include "report/format.h"
 #include "report/page/page.h"
+#include "report/what-if.h"
 #include "report/words.h"
 #include "report/write-shared.h"
 #include "report/write-text.h"
 
 /* Columns of names in tables, and of the titles that have them whole. */
+#define MAX_WHAT_IF 200
 #define NAME_WIDTH  48
 #define LABEL_WIDTH 80
 #define TITLE_WIDTH 2000
@@ -432,6 +434,55 @@ write_tails(const WpHtml *html)
 }
 
 static void
+write_lot(const WpHtml *html, const WpWhatIfLot *lot)
+{
+	static const double quantiles[] = { 0.5, 0.95 };
+	g_autofree char *name = wp_what_if_name(lot);
+
+	wp_out_text(html->out, "<tr><th scope=\"row\">");
+	wp_html_text(html, name, 100);
+	wp_out_text(html->out, "</th>");
+	wp_html_share_cell(html, wp_what_if_saved(lot));
+	wp_html_count_cell(html, wp_delay_count(lot->before));
+	wp_html_time_cell(html, TRUE, wp_delay_mean_ns(lot->before));
+	wp_html_time_cell(html, TRUE, wp_delay_mean_ns(lot->after));
+	for (gsize i = 0; i < G_N_ELEMENTS(quantiles); i++) {
+		wp_html_time_cell(html, TRUE,
+				  (double)wp_delay_quantile_ns(lot->before, quantiles[i]));
+		wp_html_time_cell(html, TRUE,
+				  (double)wp_delay_quantile_ns(lot->after, quantiles[i]));
+	}
+	wp_out_text(html->out, "</tr>\n");
+}
+
+static void
+write_what_if(const WpHtml *html)
+{
+	const WpWhatIf *what_if = html->view->what_if;
+	g_autofree char *rules = wp_what_if_rules_text(what_if);
+	guint n = wp_what_if_n_changed(what_if);
+
+	wp_out_text(html->out, "<section id=\"whatif\">\n<h2>What if</h2>\n<p>");
+	wp_html_text(html, rules, 0);
+	wp_out_printf(
+		html->out,
+		".</p>\n<div class=\"wide\"><table class=\"sortable\">\n<caption>%s</caption>\n"
+		"<thead><tr><th scope=\"col\">request</th><th scope=\"col\">faster</th>"
+		"<th scope=\"col\">requests</th><th scope=\"col\">mean</th><th "
+		"scope=\"col\">then</th><th scope=\"col\">p50</th><th "
+		"scope=\"col\">then</th><th scope=\"col\">p95</th><th "
+		"scope=\"col\">then</th></tr></thead>\n<tbody>\n",
+		wp_what_if_legend);
+	write_lot(html, what_if->all);
+	for (guint i = 0; i < MIN(n, MAX_WHAT_IF); i++)
+		write_lot(html, what_if->operations->pdata[i]);
+	wp_out_text(html->out, "</tbody>\n</table></div>\n");
+	if (n > MAX_WHAT_IF)
+		wp_out_printf(html->out, "<p>... and %u more.</p>\n", n - MAX_WHAT_IF);
+	wp_out_text(html->out, "</section>\n");
+}
+
+static void
 write_time(const WpHtml *html)
 {
 	wp_out_text(html->out, "<section id=\"time\">\n<h2>Where the time goes</h2>\n");
@@ -674,6 +725,8 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	write_navigation(&html);
 	write_findings(&html);
 	write_time(&html);
+	if (view->what_if)
+		write_what_if(&html);
 	write_tails(&html);
 	wp_html_edges(&html);
 	write_patterns(&html);
@@ -691,5 +744,6 @@ const WpWriter wp_writer_html = {
 	.name = "html",
 	.summary = "a page to explore, mail and print",
 	.suffixes = suffixes,
+	.shows_what_if = TRUE,
 	.report = write_report,
 };

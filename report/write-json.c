@@ -609,6 +609,7 @@ const WpWriter wp_writer_json = {
 	.summary = "everything, for programs",
 	.suffixes = suffixes,
 	.wants_digest = TRUE,
+	.shows_what_if = TRUE,
 	.report = write_report,
 	.spectrum = wp_spectrum_json,
 	.inspect = write_inspect,

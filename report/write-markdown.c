@@ -6,6 +6,7 @@
 #include "report/escape.h"
 #include "report/findings.h"
 #include "report/format.h"
+#include "report/what-if.h"
 #include "report/words.h"
 
 /* Columns of a name with its operation. */
@@ -155,6 +156,40 @@ write_totals(const Markdown *markdown)
 	write_more(out, view->n_totals, n, "nodes");
 }
 
+static void
+write_lot(const Markdown *markdown, const WpWhatIfLot *lot)
+{
+	char share[WP_FORMAT_MAX], count[WP_FORMAT_MAX], mean[WP_FORMAT_MAX], then[WP_FORMAT_MAX];
+	char p95[WP_FORMAT_MAX], then_p95[WP_FORMAT_MAX];
+	g_autofree char *name =
+		*lot->node ? name_of(lot->node, lot->label, "") : g_strdup("all requests");
+	write_row(markdown->out, wp_format_share(share, wp_what_if_saved(lot)),
+		  wp_format_count(count, wp_delay_count(lot->before)),
+		  wp_format_time(mean, wp_delay_mean_ns(lot->before)),
+		  wp_format_time(then, wp_delay_mean_ns(lot->after)),
+		  wp_format_time(p95, (double)wp_delay_quantile_ns(lot->before, 0.95)),
+		  wp_format_time(then_p95, (double)wp_delay_quantile_ns(lot->after, 0.95)), name,
+		  NULL);
+}
+
+static void
+write_what_if(const Markdown *markdown)
+{
+	const WpWhatIf *what_if = markdown->view->what_if;
+	g_autofree char *rules = wp_what_if_rules_text(what_if);
+	g_autofree char *safe = wp_escape_markdown(rules);
+	guint all = wp_what_if_n_changed(what_if), n = shown(markdown, all);
+
+	wp_out_printf(markdown->out,
+		      "\n**What if**: %s\n\n%s\n\n| faster | requests | mean | then | p95 | then | "
+		      "request |\n|---:|---:|---:|---:|---:|---:|---|\n",
+		      safe, wp_what_if_legend);
+	write_lot(markdown, what_if->all);
+	for (guint i = 0; i < n; i++)
+		write_lot(markdown, what_if->operations->pdata[i]);
+	write_more(markdown->out, all, n, "kinds of requests");
+}
+
 /* A tree as rows: how deep a call is, by blanks that stay. */
 static void
 write_node(const Markdown *markdown, const WpViewNode *node)
@@ -207,6 +242,8 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	write_findings(&markdown);
 	write_operations(&markdown);
 	write_totals(&markdown);
+	if (view->what_if)
+		write_what_if(&markdown);
 	write_patterns(&markdown);
 }
 
@@ -217,5 +254,6 @@ const WpWriter wp_writer_markdown = {
 	.summary = "tables for a pull request or an issue",
 	.suffixes = suffixes,
 	.is_for_people = TRUE,
+	.shows_what_if = TRUE,
 	.report = write_report,
 };

@@ -627,6 +627,7 @@ const WpWriter wp_writer_text = {
 	.summary = "a page for people, as on the terminal",
 	.suffixes = suffixes,
 	.is_for_people = TRUE,
+	.shows_what_if = TRUE,
 	.report = write_report,
 	.spectrum = wp_spectrum_text,
 	.correlogram = wp_correlogram_text,

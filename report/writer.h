@@ -28,6 +28,7 @@ typedef struct {
 	const char *summary;
 	const char *const *suffixes; /* of files, without the dot; NULL-ended */
 	gboolean is_for_people;      /* shows the first rows of each list unless all are wanted */
+	gboolean shows_what_if;      /* of a report: view->what_if */
 	gboolean wants_digest;       /* holds what compare needs: view->digest */
 	void (*report)(const WpView *view, const WpPage *page, WpOut *out);
 	void (*spectrum)(const WpSpectrumView *spectrum, const WpPage *page, WpOut *out);
