@@ -275,6 +275,7 @@ read_capture(const WpInvocation *invocation, CompareOptions *options, char *path
 	WpInvocation one = *invocation;
 	one.operands = operands;
 	one.n_operands = 1;
+	one.about = path;
 	g_auto(WpLoadOutcome) outcome = { 0 };
 	g_autoptr(WpGather) gather = wp_gather_new(options->warmup_ns);
 	g_autoptr(WpAnalysis) analysis =
@@ -282,7 +283,7 @@ read_capture(const WpInvocation *invocation, CompareOptions *options, char *path
 				&outcome, error);
 	if (!analysis)
 		return NULL;
-	wp_analysis_warn_of_nothing(invocation, analysis, &options->analysis);
+	wp_analysis_warn_of_nothing(&one, analysis, &options->analysis);
 	WpDigest *digest = wp_gather_finish(gather, analysis, &options->analysis, &options->load,
 					    wp_load_partial_reason(&outcome));
 	GError *late = NULL;

@@ -129,6 +129,7 @@ read_run(const WpInvocation *invocation, TriageOptions *options, char *path, GPt
 	WpInvocation one = *invocation;
 	one.operands = operands;
 	one.n_operands = 1;
+	one.about = path;
 	g_auto(WpLoadOutcome) outcome = { 0 };
 	GError *error = NULL;
 	g_autoptr(WpChainsMaker) maker = wp_chains_maker_new();

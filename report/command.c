@@ -85,7 +85,10 @@ wp_warn(const WpInvocation *invocation, const char *format, ...)
 		return;
 	va_list arguments;
 	va_start(arguments, format);
-	g_ptr_array_add(invocation->warnings, g_strdup_vprintf(format, arguments));
+	g_autofree char *text = g_strdup_vprintf(format, arguments);
+	g_ptr_array_add(invocation->warnings,
+			invocation->about ? g_strconcat(invocation->about, ": ", text, NULL)
+					  : g_steal_pointer(&text));
 	va_end(arguments);
 }
 

@@ -19,9 +19,11 @@ typedef struct {
 	const WpCommand *command;
 	char **operands; /* what is no option, NULL-ended */
 	guint n_operands;
-	int verbosity;       /* -v, -vv */
-	gboolean is_quiet;   /* -q: no progress, no warnings */
-	int color;           /* WpColor */
+	int verbosity;     /* -v, -vv */
+	gboolean is_quiet; /* -q: no progress, no warnings */
+	int color;         /* WpColor */
+	const char *
+		about; /* of several inputs that are read one by one, the one at hand: for warnings; or NULL */
 	GPtrArray *warnings; /* one line each, printed by main.c at the end; see wp_warn() */
 	WpProgress *progress;
 } WpInvocation;
