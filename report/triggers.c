@@ -36,40 +36,19 @@ to_integer(double value)
 	return value < 9e18 ? llround(value) : G_MAXINT64;
 }
 
-static gboolean
-get_mean(gconstpointer subject, gint64 *out_value)
-{
-	*out_value = to_integer(((const Subject *)subject)->latency->mean_ns);
-	return TRUE;
-}
+/* get_p95() and its like: a time of the latency. */
+#define GET_TIME(name)                                                                             \
+	static gboolean get_##name(gconstpointer subject, gint64 *out_value)                       \
+	{                                                                                          \
+		*out_value = to_integer(((const Subject *)subject)->latency->name##_ns);           \
+		return TRUE;                                                                       \
+	}
 
-static gboolean
-get_p50(gconstpointer subject, gint64 *out_value)
-{
-	*out_value = to_integer(((const Subject *)subject)->latency->p50_ns);
-	return TRUE;
-}
-
-static gboolean
-get_p95(gconstpointer subject, gint64 *out_value)
-{
-	*out_value = to_integer(((const Subject *)subject)->latency->p95_ns);
-	return TRUE;
-}
-
-static gboolean
-get_p99(gconstpointer subject, gint64 *out_value)
-{
-	*out_value = to_integer(((const Subject *)subject)->latency->p99_ns);
-	return TRUE;
-}
-
-static gboolean
-get_max(gconstpointer subject, gint64 *out_value)
-{
-	*out_value = to_integer(((const Subject *)subject)->latency->max_ns);
-	return TRUE;
-}
+GET_TIME(mean)
+GET_TIME(p50)
+GET_TIME(p95)
+GET_TIME(p99)
+GET_TIME(max)
 
 static gboolean
 get_count(gconstpointer subject, gint64 *out_value)
