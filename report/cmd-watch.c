@@ -9,12 +9,14 @@
 #include "report/command.h"
 #include "report/error.h"
 #include "report/interrupt.h"
+#include "report/keys.h"
 #include "report/live-input.h"
 #include "report/notify.h"
 #include "report/signals.h"
 #include "report/watch-actions.h"
 #include "report/watch-files.h"
 #include "report/watch-page.h"
+#include "report/watch-screen.h"
 #include "report/watch.h"
 
 #define NS_PER_S       1000000000
@@ -97,7 +99,8 @@ typedef struct {
 	WpWatchPage page;
 	WpWatchFiles *files;
 	WpWatchActions *actions;
-	gboolean is_screen; /* each page in place of the one before */
+	WpWatchScreen *screen; /* or NULL, as the next one */
+	WpKeys *keys;
 	guint64 n_shown;
 	WpLive *live; /* or NULL */
 	WpNotify *notify;
@@ -118,10 +121,10 @@ on_window(const WpWatchWindow *window, gpointer data, GError **error)
 		wp_watch_actions_window(session->actions, window, &session->page.n_triggered);
 	if (session->options->is_json) {
 		wp_watch_page_json(&session->page, window, session->out);
+	} else if (session->screen) {
+		wp_watch_screen_window(session->screen, &session->page, window);
 	} else {
-		wp_out_text(session->out, session->is_screen ? "\033[H\033[J"
-					  : session->n_shown ? "\n"
-							     : "");
+		wp_out_text(session->out, session->n_shown ? "\n" : "");
 		wp_watch_page_text(&session->page, window, session->out);
 	}
 	wp_out_flush(session->out);
@@ -147,6 +150,9 @@ on_tick(WpLiveTime now, gpointer data)
 
 	for (int number; (number = wp_signals_take());)
 		if (number == SIGINT || number == SIGTERM)
+			wp_live_stop(session->live, TRUE);
+	for (int key; session->keys && (key = wp_keys_take(session->keys));)
+		if (!wp_watch_screen_key(session->screen, key))
 			wp_live_stop(session->live, TRUE);
 	wp_notify_alive(session->notify, now.monotonic_ns);
 	wp_live_input_timed(&session->options->input, session->live, session->began, now);
@@ -262,6 +268,8 @@ session_clear(Session *session)
 	wp_watch_files_free(session->files);
 	wp_watch_actions_free(session->actions);
 	wp_live_free(session->live);
+	wp_watch_screen_free(session->screen);
+	wp_keys_free(session->keys);
 	wp_notify_free(session->notify);
 	wp_out_free(session->out);
 	g_clear_error(&session->failure);
@@ -279,11 +287,13 @@ start(Session *session, WatchOptions *options, GError **error)
 	session->page.style = wp_style_for(TRUE, invocation->color);
 	session->page.top = (guint32)options->top;
 	session->page.shows_patterns = options->shows_patterns;
-	session->is_screen =
-		is_live && !options->is_json && !options->is_once && isatty(STDOUT_FILENO);
 	session->out = wp_out_open("-", error);
 	if (!session->out)
 		return FALSE;
+	if (is_live && !options->is_json && !options->is_once && isatty(STDOUT_FILENO)) {
+		session->keys = wp_keys_new();
+		session->screen = wp_watch_screen_new(session->out, session->keys != NULL);
+	}
 	session->files = wp_watch_files_new(invocation, &options->files, &options->analysis, error);
 	if (!session->files)
 		return FALSE;

@@ -1,10 +1,77 @@
 /* A window as text and as JSON. */
 #include "report/watch-page.h"
 
+#include <stdlib.h>
+
 #include "report/escape.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "report/table.h"
+
+const char *const wp_watch_order_names[WP_WATCH_N_ORDERS] = { "time", "rate", "p95", "change",
+							      "errors" };
+
+/* --- order --- */
+
+/* A row of either table, by what it is ordered. */
+typedef struct {
+	guint32 number;
+	double value;
+} Place;
+
+static double
+value_of(WpWatchOrder order, double rate, double p95_ns, double change, guint64 errors)
+{
+	const double values[WP_WATCH_N_ORDERS] = {
+		[WP_WATCH_BY_RATE] = rate,
+		[WP_WATCH_BY_P95] = p95_ns,
+		[WP_WATCH_BY_CHANGE] = change,
+		[WP_WATCH_BY_ERRORS] = (double)errors,
+	};
+	return values[order];
+}
+
+/* Equal ones stay as they were. */
+static int
+compare_places(const void *a, const void *b)
+{
+	const Place *x = a, *y = b;
+	if (x->value != y->value)
+		return x->value > y->value ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* (transfer full) */
+static Place *
+order_rows(const WpWatchPage *page, const WpWatchWindow *window)
+{
+	Place *places = g_new(Place, MAX(window->n_rows, 1));
+	for (guint32 i = 0; i < window->n_rows; i++) {
+		const WpWatchRow *row = &window->rows[i];
+		places[i] =
+			(Place){ i, value_of(page->order, row->rate, row->operation->latency.p95_ns,
+					     row->change, row->operation->errors) };
+	}
+	qsort(places, window->n_rows, sizeof *places, compare_places);
+	return places;
+}
+
+/* (transfer full) */
+static Place *
+order_patterns(const WpWatchPage *page, const WpWatchWindow *window)
+{
+	Place *places = g_new(Place, MAX(window->n_patterns, 1));
+	for (guint32 i = 0; i < window->n_patterns; i++) {
+		const WpWatchPattern *row = &window->patterns[i];
+		places[i] = (Place){ i, value_of(page->order, row->rate,
+						 row->pattern->nodes[0].latency.p95_ns, row->change,
+						 row->pattern->errors) };
+	}
+	qsort(places, window->n_patterns, sizeof *places, compare_places);
+	return places;
+}
+
+/* --- text --- */
 
 static void
 put_escaped(WpTable *page, const char *text, gboolean utf8)
@@ -148,13 +215,14 @@ put_patterns(const WpWatchPage *page, const WpWatchWindow *window, WpOut *out)
 	static const char *const headings[] = { "per s",  "errors", "p50",     "p95",
 						"change", "since",  "frequent" };
 	guint32 n = MIN(window->n_patterns, page->top);
+	g_autofree Place *places = order_patterns(page, window);
 	g_autoptr(WpTable) table = wp_table_new();
 
 	for (gsize i = 0; i < G_N_ELEMENTS(headings); i++)
 		wp_table_column(table, headings[i], TRUE, 0);
 	wp_table_column(table, "pattern", FALSE, 0);
 	for (guint32 i = 0; i < n; i++)
-		put_pattern_row(table, &window->patterns[i], page->style.utf8);
+		put_pattern_row(table, &window->patterns[places[i].number], page->style.utf8);
 	if (n > 0)
 		wp_table_write(table, &page->style, 2, out);
 	put_more(n, window->n_patterns, out);
@@ -183,6 +251,7 @@ wp_watch_page_text(const WpWatchPage *page, const WpWatchWindow *window, WpOut *
 		errors[WP_FORMAT_MAX];
 	gint64 length_ns = window->end_ns - window->begin_ns;
 	guint32 n = (guint32)MIN(window->n_rows, page->top);
+	g_autofree Place *places = order_rows(page, window);
 	g_autoptr(WpTable) table = wp_table_new();
 
 	wp_out_printf(
@@ -193,7 +262,7 @@ wp_watch_page_text(const WpWatchPage *page, const WpWatchWindow *window, WpOut *
 		wp_table_column(table, headings[i], i < 6, 0);
 	wp_table_column(table, "request", FALSE, 0);
 	for (guint32 i = 0; i < n; i++)
-		put_row(table, &window->rows[i], page->style.utf8);
+		put_row(table, &window->rows[places[i].number], page->style.utf8);
 	if (n > 0)
 		wp_table_write(table, &page->style, 2, out);
 	put_more(n, window->n_rows, out);

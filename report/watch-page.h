@@ -10,9 +10,21 @@
 #include "report/triggers.h"
 #include "report/watch.h"
 
+typedef enum {
+	WP_WATCH_BY_TIME, /* as windows have them */
+	WP_WATCH_BY_RATE,
+	WP_WATCH_BY_P95,
+	WP_WATCH_BY_CHANGE,
+	WP_WATCH_BY_ERRORS,
+	WP_WATCH_N_ORDERS
+} WpWatchOrder;
+
+extern const char *const wp_watch_order_names[WP_WATCH_N_ORDERS];
+
 typedef struct {
 	WpStyle style;
-	guint32 top; /* operations, and patterns, shown as text */
+	WpWatchOrder order; /* of the rows of text; the greatest first */
+	guint32 top;        /* operations, and patterns, shown as text */
 	gboolean shows_patterns;
 	const WpLive *live; /* whose losses are told; or NULL */
 	const WpTriggered *triggered;
