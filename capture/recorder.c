@@ -348,6 +348,7 @@ gboolean
 wp_recorder_start(WpRecorder *recorder, WpLiveTime now, GError **error)
 {
 	recorder->began_ns = recorder->flushed_ns = recorder->now_ns = now.monotonic_ns;
+	g_clear_error(&recorder->failure); /* that of a file before */
 	if (recorder->directory < 0)
 		return TRUE;
 	if (begin_file(recorder, now, error))

@@ -340,4 +340,38 @@ START_TEST(full)
 }
 END_TEST
 
-WP_SUITE("recorder", turns, names, single, errors, full)
+/* After a file that failed, one that is started again can go well. */
+static int
+start_again(void)
+{
+	g_auto(Run) run;
+	const struct rlimit small = { 1500, RLIM_INFINITY };
+	const struct rlimit any = { RLIM_INFINITY, RLIM_INFINITY };
+	gboolean ok[2];
+
+	begin(&run, (WpRecorderOptions){ 0 }, "/");
+	signal(SIGXFSZ, SIG_IGN);
+	for (guint i = 0; i < 2; i++) {
+		setrlimit(RLIMIT_FSIZE, i == 0 ? &small : &any);
+		if (i == 1 && !wp_recorder_start(run.recorder, run.now, NULL))
+			return 2;
+		step(&run, "p5");
+		ok[i] = wp_recorder_finish(run.recorder, run.now.wall_ns, NULL);
+	}
+	setrlimit(RLIMIT_FSIZE, &any);
+	g_autoptr(GPtrArray) files = list(run.path);
+	return !ok[0] && ok[1] && files->len == 2 ? 0 : 1;
+}
+
+START_TEST(again)
+{
+	int status;
+	pid_t child = fork();
+	if (child == 0)
+		_exit(start_again());
+	ck_assert(waitpid(child, &status, 0) == child);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+WP_SUITE("recorder", turns, names, single, errors, full, again)
