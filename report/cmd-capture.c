@@ -4,6 +4,7 @@
  */
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/capture.h"
 #include "capture/live.h"
@@ -14,6 +15,7 @@
 #include "report/form.h"
 #include "report/format.h"
 #include "report/live-input.h"
+#include "report/manifest.h"
 #include "report/notify.h"
 #include "report/overwrite.h"
 #include "report/signals.h"
@@ -123,6 +125,7 @@ typedef struct {
 	WpNotify *notify;
 	WpPacketFileInterface interfaces[WP_LIVE_MAX_INTERFACES];
 	WpLiveTime began;
+	gint64 parent; /* `wirepath run`, behind which this does not go on (manifest.h); 0: none */
 	gint64 next_sync_ns;
 	gint64 next_say_ns;
 	guint64 n_before; /* packets, a second ago */
@@ -253,6 +256,8 @@ on_tick(WpLiveTime now, gpointer data)
 	if (now.monotonic_ns >= session->next_sync_ns)
 		sync_outputs(session, now);
 	wp_live_input_timed(&session->options->input, session->live, session->began, now);
+	if (session->parent && getppid() != session->parent)
+		wp_live_stop(session->live, TRUE);
 	/* Where nothing can be recorded any more, the capture has come to its end. */
 	if (session->recorder && !wp_recorder_tick(session->recorder, now))
 		wp_live_stop(session->live, FALSE);
@@ -432,6 +437,9 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	if (!give_up_privileges(&session, error))
 		return -1;
 	session.began = wp_live_now();
+	const char *parent = g_getenv(WP_MANIFEST_PARENT);
+	if (parent && !wp_parse_int(parent, &session.parent))
+		session.parent = 0;
 	session.before_ns = session.began.monotonic_ns;
 	if (session.recorder && !wp_recorder_start(session.recorder, session.began, error))
 		return -1;

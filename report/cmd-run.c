@@ -209,6 +209,8 @@ become_capture(const WpInvocation *invocation, const RunOptions *options, const 
 	g_ptr_array_add(words, NULL);
 	g_setenv("NOTIFY_SOCKET", socket_name, TRUE);
 	g_unsetenv("WATCHDOG_USEC");
+	g_autofree char *parent = g_strdup_printf("%d", (int)getppid());
+	g_setenv(WP_MANIFEST_PARENT, parent, TRUE);
 	/* Ctrl-C is not for it: it ends when it is told to, after the last packet. */
 	(void)setpgid(0, 0);
 	restore_signals();

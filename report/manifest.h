@@ -12,6 +12,9 @@
 #define WP_MANIFEST_NAME    "manifest"
 #define WP_MANIFEST_PACKETS "packets.pcapng"
 
+/* In the environment of the capture: the process that it ends with, however that one ends. */
+#define WP_MANIFEST_PARENT "WIREPATH_PARENT"
+
 typedef struct {
 	const char *const *command; /* NULL-ended */
 	gint64 began_ns, ended_ns;  /* of the command, since 1970 */

@@ -7,6 +7,7 @@
 
 #include "report/column.h"
 #include "report/command.h"
+#include "report/triggers.h"
 #include "report/where.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -23,6 +24,14 @@ try_expression(const char *text)
 		return;
 	wp_where_matches(where, &call);
 	wp_where_needs_return(where);
+}
+
+static void
+try_triggers(const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(WpTriggers) triggers = wp_triggers_new(&text, 1, &error);
+	g_assert((triggers == NULL) == (error != NULL));
 }
 
 static void
@@ -58,6 +67,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		try_command(*command, words);
 	for (gsize i = 0; words[i]; i++) {
 		try_expression(words[i]);
+		try_triggers(words[i]);
 		try_columns(words[i]);
 	}
 	return 0;
