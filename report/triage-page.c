@@ -15,6 +15,9 @@
 /* A run that does not stand out is explained if it is the first, or its score so many times what is usual. */
 #define WORTH 2
 
+/* Runs whose command failed that are named at the top. */
+#define MAX_FAILED 5
+
 static const char *const verdicts[] = { "", "good", "bad" };
 static const char *const linkages[] = { "single", "complete", "average" };
 
@@ -179,16 +182,40 @@ write_table(const WpTriage *triage, const WpTriagePage *page, guint n, WpOut *ou
 	wp_table_write(table, &page->style, 2, out);
 }
 
+/* (transfer full) "Of 40 runs 2 ended with another exit status than 0: runs/7 (1), ..."; NULL: none did. */
+static char *
+status_text(const WpTriage *triage)
+{
+	GString *text = g_string_new(NULL);
+	guint n = 0;
+	for (guint i = 0; i < triage->runs->len; i++) {
+		const WpTriageRun *run = triage->runs->pdata[i];
+		if (run->exit_status <= 0 || n++ >= MAX_FAILED)
+			continue;
+		g_string_append_printf(text, "%s%s (%d)", n > 1 ? ", " : "", run->name,
+				       run->exit_status);
+	}
+	g_autofree char *names = g_string_free(text, FALSE);
+	if (!n)
+		return NULL;
+	g_autofree char *runs = wp_words_count(triage->runs->len, "run");
+	return g_strdup_printf("Of %s %u ended with another exit status than 0: %s%s", runs, n,
+			       names, n > MAX_FAILED ? ", ..." : ".");
+}
+
 static void
 write_text(const WpTriage *triage, const WpTriagePage *page, WpOut *out)
 {
 	const WpPage text = { .style = page->style };
 	g_autofree char *first = summary(triage), *verdict = verdict_text(triage);
+	g_autofree char *status = status_text(triage);
 	guint n = list_length(triage);
 	wp_out_text(out, triage->n_standing_out ? wp_style_red(&page->style)
 						: wp_style_bold(&page->style));
 	write_line(page, first, 0, out);
 	wp_out_text(out, wp_style_off(&page->style));
+	if (status)
+		write_line(page, status, 2, out);
 	if (verdict)
 		write_line(page, verdict, 2, out);
 	if (triage->n_left) {
