@@ -103,8 +103,8 @@ static const WpOption gate_table[] = {
 };
 
 static const WpOption format_table[] = {
-	WP_PAGES_FORMAT_ROW("text (the default), markdown, json, junit; else by the suffix\n"
-			    "of FILE: txt, md, json, xml"),
+	WP_PAGES_FORMAT_ROW("text (the default), markdown, html, json, junit; else by the suffix\n"
+			    "of FILE: txt, md, html, json, xml"),
 	{ .name = NULL },
 };
 
@@ -459,7 +459,7 @@ const WpCommand wp_command_compare = {
 	.summary = "captures before and after a change: what is slower, and where",
 	.examples =
 		"  wirepath compare before.pcap after.pcap\n"
-		"  wirepath compare v2.4=old.pcap v2.5=new.pcap -o review.txt\n"
+		"  wirepath compare v2.4=old.pcap v2.5=new.pcap -o review.html\n"
 		"  wirepath compare --before a.pcap b.pcap c.pcap --after d.pcap e.pcap f.pcap\n"
 		"  wirepath compare --warmup 10s --strict before.pcap after.pcap\n"
 		"  wirepath compare --null a.pcap b.pcap c.pcap d.pcap -o limits.budget\n"

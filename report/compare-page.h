@@ -17,6 +17,7 @@ typedef struct {
 typedef void (*WpComparePageFunc)(const WpComparison *comparison, const WpComparePage *page,
 				  WpOut *out);
 
+void wp_compare_html(const WpComparison *comparison, const WpComparePage *page, WpOut *out);
 void wp_compare_json(const WpComparison *comparison, const WpComparePage *page, WpOut *out);
 void wp_compare_junit(const WpComparison *comparison, const WpComparePage *page, WpOut *out);
 void wp_compare_markdown(const WpComparison *comparison, const WpComparePage *page, WpOut *out);

@@ -157,11 +157,7 @@ add_part(Writer *writer, const WpComparedPart *part)
 {
 	g_autofree char *bare = wp_compare_part_name(writer->comparison, part, writer->escape);
 	g_autofree char *name = g_strdup_printf("  %s", bare);
-	const WpTest *work = &part->tests[WP_TEST_WORK], *self = &part->tests[WP_TEST_SELF];
-	const WpTest *test = self->is_tested && self->verdict == WP_VERDICT_CHANGED &&
-					     work->verdict != WP_VERDICT_CHANGED
-				     ? self
-				     : work;
+	const WpTest *test = wp_compare_time_test(part);
 	if (part->tests[WP_TEST_CALLS].is_tested &&
 	    part->tests[WP_TEST_CALLS].verdict == WP_VERDICT_CHANGED)
 		add_calls_row(writer, part, name);
@@ -276,14 +272,13 @@ write_text(const WpComparison *comparison, const WpComparePage *page, WpOut *out
 
 static const char *const text_suffixes[] = { "txt", NULL };
 static const char *const markdown_suffixes[] = { "md", NULL };
+static const char *const html_suffixes[] = { "html", "htm", NULL };
 static const char *const json_suffixes[] = { "json", NULL };
 static const char *const junit_suffixes[] = { "xml", NULL };
 
-const WpForm wp_compare_forms[] = { { "text", text_suffixes },
-				    { "markdown", markdown_suffixes },
-				    { "json", json_suffixes },
-				    { "junit", junit_suffixes },
-				    { NULL, NULL } };
+const WpForm wp_compare_forms[] = { { "text", text_suffixes },   { "markdown", markdown_suffixes },
+				    { "html", html_suffixes },   { "json", json_suffixes },
+				    { "junit", junit_suffixes }, { NULL, NULL } };
 
-const WpComparePageFunc wp_compare_writers[] = { write_text, wp_compare_markdown, wp_compare_json,
-						 wp_compare_junit };
+const WpComparePageFunc wp_compare_writers[] = { write_text, wp_compare_markdown, wp_compare_html,
+						 wp_compare_json, wp_compare_junit };

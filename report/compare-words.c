@@ -149,6 +149,13 @@ wp_compare_part_test(const WpComparedPart *part)
 	return NULL;
 }
 
+const WpTest *
+wp_compare_time_test(const WpComparedPart *part)
+{
+	const WpTest *work = &part->tests[WP_TEST_WORK], *self = &part->tests[WP_TEST_SELF];
+	return has_changed(self) && !has_changed(work) ? self : work;
+}
+
 /* Less of the change than this share is not worth a word. */
 #define MIN_CAUSE 0.15
 

@@ -33,6 +33,9 @@ const char *wp_compare_word(const WpTest *test);
 /* The test that says most of PART: what changed, else work. NULL: none was made. */
 const WpTest *wp_compare_part_test(const WpComparedPart *part);
 
+/* The test that says most of its times: of its work, or of self time where that changed and work did not. */
+const WpTest *wp_compare_time_test(const WpComparedPart *part);
+
 /* What PART's change is: "work", "waiting", "work and waiting"; "" where that is not known. */
 const char *wp_compare_cause(const WpComparedPart *part);
 

@@ -380,16 +380,23 @@ fill_parts(Builder *builder, const Group *group, WpComparedOperation *operation)
 
 /* --- operations --- */
 
-static double
-quantile(const Builder *builder, const Group *group, guint side, double share)
+/* (transfer full) Latencies of one side. */
+static GArray *
+join_bins(const Builder *builder, const Group *group, guint side)
 {
-	g_autoptr(GArray) bins = g_array_new(FALSE, FALSE, sizeof(WpDigestBin));
-	guint64 count = 0, seen = 0;
+	GArray *bins = g_array_new(FALSE, FALSE, sizeof(WpDigestBin));
 	for (guint i = 0; i < builder->n; i++) {
 		const WpDigestOperation *own = group->members[i];
 		if (own && side_of(builder, i) == side)
 			wp_digest_join_bins(bins, own->bins);
 	}
+	return bins;
+}
+
+static double
+quantile(const GArray *bins, double share)
+{
+	guint64 count = 0, seen = 0;
 	for (guint i = 0; i < bins->len; i++)
 		count += g_array_index(bins, WpDigestBin, i).count;
 	guint64 rank = MAX((guint64)ceil(share * (double)count), 1);
@@ -422,9 +429,10 @@ sum_operation(Builder *builder, const Group *group, WpComparedOperation *operati
 		double n = (double)MAX(operation->requests[side], 1);
 		operation->mean_ns[side] = total_ns[side] / n;
 		operation->errors[side] /= n;
-		operation->p50_ns[side] = quantile(builder, group, side, 0.5);
-		operation->p95_ns[side] = quantile(builder, group, side, 0.95);
-		operation->p99_ns[side] = quantile(builder, group, side, 0.99);
+		operation->bins[side] = join_bins(builder, group, side);
+		operation->p50_ns[side] = quantile(operation->bins[side], 0.5);
+		operation->p95_ns[side] = quantile(operation->bins[side], 0.95);
+		operation->p99_ns[side] = quantile(operation->bins[side], 0.99);
 		if (!operation->is_background) {
 			builder->total_ns[side] += total_ns[side];
 			builder->requests[side] += operation->requests[side];
@@ -686,8 +694,11 @@ wp_comparison_free(WpComparison *comparison)
 {
 	if (!comparison)
 		return;
-	for (guint32 i = 0; i < comparison->n_operations; i++)
+	for (guint32 i = 0; i < comparison->n_operations; i++) {
+		for (guint side = 0; side < 2; side++)
+			g_array_unref(comparison->operations[i].bins[side]);
 		g_free(comparison->operations[i].parts);
+	}
 	g_free(comparison->operations);
 	wp_roles_free(comparison->roles);
 	g_string_chunk_free(comparison->texts);

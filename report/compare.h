@@ -98,6 +98,7 @@ typedef struct {
 	double p50_ns[2];
 	double p95_ns[2];
 	double p99_ns[2];
+	GArray *bins[2];  /* WpDigestBin: latencies, by low_ns */
 	double errors[2]; /* share of its requests */
 	WpTest latency;
 	double contribution_ns; /* mean, after - before, times requests after */

@@ -2,8 +2,6 @@
  * The HTML page: what is worth looking at, where the time goes, the patterns, how good the capture was. What
  * it consists of, and why, is in write-html.h.
  */
-#include "config.h"
-
 #include "report/write-html.h"
 
 #include <string.h>
@@ -11,7 +9,6 @@
 #include "report/escape.h"
 #include "report/findings.h"
 #include "report/format.h"
-#include "report/page/page.h"
 #include "report/what-if.h"
 #include "report/words.h"
 #include "report/write-shared.h"
@@ -30,85 +27,6 @@
 /* Colours that are told apart by the colour-blind as well (Okabe and Ito's, darkened where text stands beside). */
 static const char *const colors[] = { "#0072b2", "#e69f00", "#009e73", "#cc79a7",
 				      "#56b4e9", "#d55e00", "#8a8a00", "#7a5195" };
-
-void
-wp_html_text(const WpHtml *html, const char *text, gsize width)
-{
-	g_autoptr(GString) escaped = g_string_new(NULL);
-	if (width && strlen(text) > width) {
-		g_autofree char *safe = wp_escape_terminal(text, TRUE);
-		g_autofree char *shorter = wp_escape_shorten(safe, width);
-		wp_escape_html_to(escaped, shorter);
-	} else {
-		wp_escape_html_to(escaped, text);
-	}
-	wp_out_text(html->out, escaped->str);
-}
-
-void
-wp_html_number(const WpHtml *html, double value, int decimals)
-{
-	char number[G_ASCII_DTOSTR_BUF_SIZE], format[8];
-	g_snprintf(format, sizeof format, "%%.%df", decimals);
-	g_ascii_formatd(number, sizeof number, format, value);
-	if (decimals && strchr(number, '.')) {
-		char *end = number + strlen(number);
-		while (end[-1] == '0')
-			*--end = '\0';
-		if (end[-1] == '.')
-			end[-1] = '\0';
-	}
-	wp_out_text(html->out, number);
-}
-
-void
-wp_html_attribute(const WpHtml *html, const char *name, double value)
-{
-	wp_out_printf(html->out, " %s=\"", name);
-	wp_html_number(html, value, 1);
-	wp_out_char(html->out, '"');
-}
-
-void
-wp_html_box(const WpHtml *html, double x, double y, double width, double height)
-{
-	wp_html_attribute(html, "x", x);
-	wp_html_attribute(html, "y", y);
-	wp_html_attribute(html, "width", width);
-	wp_html_attribute(html, "height", height);
-}
-
-void
-wp_html_cell(const WpHtml *html, double value, int decimals, const char *text)
-{
-	wp_out_text(html->out, "<td data-v=\"");
-	wp_html_number(html, value, decimals);
-	wp_out_printf(html->out, "\">%s</td>", text);
-}
-
-void
-wp_html_time_cell(const WpHtml *html, gboolean has, double ns)
-{
-	char text[WP_FORMAT_MAX];
-	if (has)
-		wp_html_cell(html, ns, 0, wp_format_time(text, ns));
-	else
-		wp_out_text(html->out, "<td></td>");
-}
-
-void
-wp_html_count_cell(const WpHtml *html, guint64 count)
-{
-	char text[WP_FORMAT_MAX];
-	wp_html_cell(html, (double)count, 0, wp_format_count(text, count));
-}
-
-void
-wp_html_share_cell(const WpHtml *html, double share)
-{
-	char text[WP_FORMAT_MAX];
-	wp_html_cell(html, share, 6, wp_format_share(text, share));
-}
 
 /* By the place of the node among those with most self time, so that the first eight all differ. */
 guint
@@ -133,43 +51,6 @@ wp_html_branch(const WpHtml *html, gboolean is_own, gboolean is_last, gboolean i
 }
 
 /* --- head --- */
-
-/* (transfer full) "sha256-...", what the policy knows a script or style by. */
-static char *
-digest_of(const char *text)
-{
-	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
-	guint8 digest[32];
-	gsize n = sizeof digest;
-	g_checksum_update(sum, (const guchar *)text, (gssize)strlen(text));
-	g_checksum_get_digest(sum, digest, &n);
-	g_autofree char *base64 = g_base64_encode(digest, n);
-	return g_strconcat("sha256-", base64, NULL);
-}
-
-/* Nothing is loaded, sent or run but the style and the script below. */
-static void
-write_head(const WpHtml *html)
-{
-	g_autofree char *style = digest_of(wp_page_css);
-	g_autofree char *script = digest_of(wp_page_js);
-	wp_out_printf(html->out,
-		      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		      "style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'\">\n"
-		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		      "<meta name=\"color-scheme\" content=\"light dark\">\n"
-		      "<meta name=\"generator\" content=\"%s\">\n"
-		      "<meta name=\"referrer\" content=\"no-referrer\">\n<title>",
-		      style, script, PACKAGE_STRING);
-	wp_html_text(html,
-		     html->view->file       ? html->view->file
-		     : html->view->n_inputs ? html->view->inputs[0]
-					    : "input",
-		     NAME_WIDTH);
-	wp_out_printf(html->out, " - wirepath</title>\n<style>%s</style>\n</head>\n<body>\n",
-		      wp_page_css);
-}
 
 static void
 write_selection(const WpHtml *html)
@@ -246,11 +127,7 @@ write_navigation(const WpHtml *html)
 		{ "flame", "Flame graph" },
 		{ "quality", "Quality and method" },
 	};
-	wp_out_text(html->out, "<nav aria-label=\"Parts of the page\">\n<ul>");
-	for (gsize i = 0; i < G_N_ELEMENTS(parts); i++)
-		wp_out_printf(html->out, "<li><a href=\"#%s\">%s</a></li>", parts[i][0],
-			      parts[i][1]);
-	wp_out_text(html->out, "</ul>\n</nav>\n<main>\n");
+	wp_html_navigation(html, parts, G_N_ELEMENTS(parts));
 }
 
 /* --- look here --- */
@@ -720,7 +597,7 @@ static void
 write_report(const WpView *view, const WpPage *page, WpOut *out)
 {
 	WpHtml html = { view, page, out, 0 };
-	write_head(&html);
+	wp_html_begin(&html, view->file ? view->file : view->n_inputs ? view->inputs[0] : "input");
 	write_header(&html);
 	write_navigation(&html);
 	write_findings(&html);
@@ -733,9 +610,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	wp_html_service_graph(&html);
 	wp_html_flame(&html);
 	write_quality(&html);
-	wp_out_printf(
-		out, "</main>\n<footer><p>%s</p></footer>\n<script>%s</script>\n</body>\n</html>\n",
-		PACKAGE_STRING, wp_page_js);
+	wp_html_end(&html);
 }
 
 static const char *const suffixes[] = { "html", "htm", NULL };

@@ -10,7 +10,9 @@
 #include "report/writer.h"
 
 typedef struct {
-	const WpView *view;
+	const WpView *
+		view; /* NULL, as is PAGE: the page is of something else than a report; only what is in
+			       write-html-parts.c can be used */
 	const WpPage *page;
 	WpOut *out;
 	guint32 n_rows; /* of trees and requests so far: a page has a size that can be mailed */
@@ -21,6 +23,13 @@ typedef struct {
 
 /* Patterns that have a part of their own; the others are rows of a table. */
 #define WP_HTML_MAX_PATTERNS 50
+
+/* The page up to what is in its body, and from there on. TITLE is that of the window. */
+void wp_html_begin(const WpHtml *html, const char *title);
+void wp_html_end(const WpHtml *html);
+
+/* Links to the N parts of a page, { id, name } each; what follows is in <main>. */
+void wp_html_navigation(const WpHtml *html, const char *const (*parts)[2], gsize n);
 
 /* Text, shortened to WIDTH columns where that is not 0; whole names stand in titles, up to a length. */
 void wp_html_text(const WpHtml *html, const char *text, gsize width);

@@ -649,37 +649,41 @@
 		options.forEach(function (one) { select.appendChild(make("option", { value: one[0] }, one[1])); });
 		select.addEventListener("change", action);
 		box.appendChild(select);
-		bar.appendChild(box);
+		controls.appendChild(box);
 		return select;
 	}
 	var bar = make("div", { "class": "bar", role: "toolbar", "aria-label": "Controls" });
+	var controls = bar;
 
+	/* What is about trees is not shown where there are none. */
 	function makeBar() {
+		if (!trees.length)
+			controls = make("span", {});
 		var findBox = make("label", {}, "Find ");
 		findInput = make("input", { type: "search", placeholder: "node or operation  ( / )", autocomplete: "off" });
 		live = make("span", { "class": "live", role: "status", "aria-live": "polite" });
 		findBox.appendChild(findInput);
-		bar.appendChild(findBox);
-		bar.appendChild(button("Next", "Next match (n)", function () { find(1); }));
-		bar.appendChild(button("Previous", "Previous match (N)", function () { find(-1); }));
-		bar.appendChild(button("From root", "First match of all", function () { find(1, true); }));
+		controls.appendChild(findBox);
+		controls.appendChild(button("Next", "Next match (n)", function () { find(1); }));
+		controls.appendChild(button("Previous", "Previous match (N)", function () { find(-1); }));
+		controls.appendChild(button("From root", "First match of all", function () { find(1, true); }));
 		orderSelect = chooser("", [["depth", "depth first"], ["breadth", "breadth first"]], function () {
 			state.o = orderSelect.value === "breadth" ? "breadth" : "";
 			save();
 		});
 		orderSelect.setAttribute("aria-label", "Order of matches");
-		bar.appendChild(live);
+		controls.appendChild(live);
 		mapSelects.c = chooser("Colour", attributes, remap);
 		mapSelects.s = chooser("Shape", attributes.filter(function (one) { return one[0] !== "node"; }), remap);
 		mapSelects.w = chooser("Width", attributes.filter(function (one) { return one[0] !== "node"; }), remap);
 		scaleSelect = chooser("", [["continuous", "by value"], ["quantile", "by rank"]], remap);
 		scaleSelect.setAttribute("aria-label", "Scale of the mapper");
-		bar.appendChild(button("Key", "What colours, shapes and widths mean (k)", function () { toggle(keyPanel); }));
+		controls.appendChild(button("Key", "What colours, shapes and widths mean (k)", function () { toggle(keyPanel); }));
 		var slider = make("label", {}, "Pale if less sure than");
 		slider.input = make("input", { type: "range", min: "0", max: "1", step: "0.05", value: "0" });
 		slider.appendChild(slider.input);
 		slider.input.addEventListener("input", function () { pale(parseFloat(slider.input.value)); });
-		bar.appendChild(slider);
+		controls.appendChild(slider);
 		bar.slider = slider.input;
 		bar.appendChild(button("Theme", "Light or dark", function () {
 			var dark = state.t ? state.t === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
@@ -687,7 +691,7 @@
 			root.setAttribute("data-theme", state.t);
 			remap();
 		}));
-		bar.appendChild(button("Keys", "All keys (?)", function () { toggle(helpPanel); }));
+		controls.appendChild(button("Keys", "All keys (?)", function () { toggle(helpPanel); }));
 		findInput.addEventListener("keydown", function (event) {
 			if (event.key === "Enter") {
 				find(event.shiftKey ? -1 : 1);
@@ -802,7 +806,7 @@
 	};
 	function onKey(event) {
 		var target = event.target, key = event.key;
-		if (event.ctrlKey || event.altKey || event.metaKey)
+		if (event.ctrlKey || event.altKey || event.metaKey || !trees.length)
 			return;
 		if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
 			if (key === "Escape")

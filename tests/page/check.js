@@ -1,14 +1,14 @@
 /*
  * A page in Chromium: what it must not do, what its controls do, that its numbers are those of the JSON form.
  *
- *   node check.js CHROMIUM PAGE.html PAGE.json HOSTILE.html
+ *   node check.js CHROMIUM PAGE.html PAGE.json HOSTILE.html REVIEW.html REVIEW.json HOSTILE-REVIEW.html
  */
 "use strict";
 
 const fs = require("fs");
 const { Browser } = require("./browser.js");
 
-const [program, page, json, hostile] = process.argv.slice(2);
+const [program, page, json, hostile, reviewPage, reviewJson, hostileReview] = process.argv.slice(2);
 const report = JSON.parse(fs.readFileSync(json, "utf8"));
 const url = "file://" + fs.realpathSync(page);
 let failed = 0;
@@ -24,7 +24,11 @@ function check(what, ok, seen) {
 const place = "[...document.querySelectorAll('tr.at')].map(r => r.id).join()";
 
 async function quiet(browser) {
-	await browser.open(url);
+	await quietPage(browser, url);
+}
+
+async function quietPage(browser, address) {
+	await browser.open(address);
 	check("the script ran to its end", await browser.ask("document.documentElement.dataset.ready") === "1");
 	check("nothing is requested or said", browser.heard.length === 0, browser.heard);
 	const ids = await browser.ask("(() => { const all = [...document.querySelectorAll('[id]')].map(e => e.id);" +
@@ -164,8 +168,44 @@ async function plain(browser) {
 		}
 }
 
+/* A comparison: as quiet, and with the numbers of its JSON form. */
+async function review(browser) {
+	const wanted = JSON.parse(fs.readFileSync(reviewJson, "utf8")), address = "file://" + fs.realpathSync(reviewPage);
+	await quietPage(browser, address);
+	const rows = await browser.ask("[...document.querySelectorAll('#operation-table tbody tr')].map(r =>" +
+		"[...r.cells].map(c => c.dataset.v === undefined ? c.textContent : +c.dataset.v))");
+	check("every operation has a row", rows.length === wanted.operations.length, rows.length);
+	rows.forEach((cells, i) => {
+		const one = wanted.operations[i];
+		const values = [...one.requests, ...one.mean_ns, null, one.tests.latency.change, null, ...one.errors, one.contribution_ns];
+		values.forEach((value, k) => check("operation " + (i + 1) + ", column " + (k + 1),
+			value === null || Math.abs(cells[k + 1] - value) <= Math.max(1e-6, 1e-6 * Math.abs(value)) || Math.abs(cells[k + 1] - value) < 1 && value > 1000,
+			[cells[k + 1], value]));
+	});
+	const parts = await browser.ask("[...document.querySelectorAll('details.pattern')].map(d => [...d.querySelector('tbody').rows].map(r =>" +
+		"[...r.cells].map(c => c.dataset.v === undefined ? c.textContent : +c.dataset.v)))");
+	check("every operation has its nodes", parts.length === wanted.operations.length, parts.length);
+	parts.forEach((table, i) => table.forEach((cells, k) => {
+		const part = wanted.operations[i].parts[k];
+		check("node of a part", cells[0].startsWith(part.node), [cells[0], part.node]);
+		check("calls a request", part.calls_a_request.every((x, side) => Math.abs(cells[1 + side] - x) < 1e-4), [cells, part.calls_a_request]);
+		check("self time", part.self_ns.every((x, side) => Math.abs(cells[4 + side] - x) < 1), [cells, part.self_ns]);
+	}));
+	for (const width of [360, 1600])
+		for (const dark of [false, true]) {
+			await browser.open(address, { width, dark });
+			const over = await browser.ask("document.documentElement.scrollWidth - innerWidth");
+			check("the review is as wide as the window of " + width, over <= 0, over);
+		}
+}
+
 async function hostileNames(browser) {
-	await browser.open("file://" + fs.realpathSync(hostile));
+	for (const one of [hostile, hostileReview])
+		await hostilePage(browser, one);
+}
+
+async function hostilePage(browser, file) {
+	await browser.open("file://" + fs.realpathSync(file));
 	check("hostile names do nothing", browser.heard.length === 0, browser.heard);
 	const bad = await browser.ask("document.querySelectorAll('img, iframe, object, embed, form, script[src], link, [onerror], [onload], [onclick], a:not([href^=\"#\"])').length");
 	check("... and make no elements", bad === 0, bad);
@@ -179,7 +219,7 @@ async function hostileNames(browser) {
 	const browser = new Browser(program);
 	try {
 		await browser.start();
-		for (const test of [quiet, numbers, tails, keyboard, address, drawings, plain, hostileNames])
+		for (const test of [quiet, numbers, tails, keyboard, address, drawings, plain, review, hostileNames])
 			await test(browser);
 	} finally {
 		await browser.stop();
