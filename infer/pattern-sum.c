@@ -88,6 +88,7 @@ merge_node(WpPatternNode *to, const WpPatternNode *from)
 	to->bytes_call += from->bytes_call;
 	to->bytes_return += from->bytes_return;
 	to->critical_ns += from->critical_ns;
+	to->connecting_ns += from->connecting_ns;
 	wp_delay_merge(to->latency, from->latency);
 	wp_delay_merge(to->self_time, from->self_time);
 	wp_delay_merge(to->server_time, from->server_time);

@@ -18,6 +18,7 @@
 #include "infer/path.h"
 #include "infer/pattern-private.h"
 #include "infer/places.h"
+#include "infer/spent.h"
 
 G_DEFINE_QUARK(wp - infer - error - quark, wp_infer_error)
 
@@ -158,8 +159,12 @@ draft_add(Draft *draft, const Builder *builder, guint32 place, guint32 number, c
 	gint64 end_ns = builder->paths->end_ns[number];
 	if (end_ns != WP_NO_TIME) {
 		wp_delay_add(node->latency, end_ns - span->call_ns);
-		if (!builder->holes[number])
+		if (!builder->holes[number]) {
 			wp_delay_add(node->self_time, builder->paths->self_ns[number]);
+			node->connecting_ns += wp_spent_connecting_ns(
+				wp_resolved_trace(builder->resolved),
+				wp_resolved_spans(builder->resolved), builder->paths, number);
+		}
 	}
 	if (wp_span_is_paired(span)) {
 		wp_delay_add(node->server_time, span->return_begin_ns - span->call_end_ns);

@@ -53,7 +53,8 @@ typedef struct {
 	gboolean waits;     /* most instances wait by design: never ranked as slow */
 	WpDelay *
 		latency; /* of instances with a return: there are others where an engine links them */
-	WpDelay *self_time;    /* likewise, but for those below which something is missing */
+	WpDelay *self_time; /* likewise, but for those below which something is missing */
+	gint64 connecting_ns; /* of the sum of these: connections for calls below (wp_spent_connecting_ns()) */
 	WpDelay *call_delay;   /* NULL for the root */
 	WpDelay *server_time;  /* last byte of the call to first byte of the return; likewise */
 	WpDelay *network_time; /* both ways, of instances that were captured at both ends */

@@ -161,6 +161,17 @@ read_setup(const WpTrace *trace, const WpSpan *span, Interval *out_setup)
 	return TRUE;
 }
 
+/* Most spans have no such children: they are passed over fast. */
+static gboolean
+has_transports(const WpTrace *trace, const WpSpans *spans, const guint32 *children, guint32 n)
+{
+	const WpRecord *records = wp_trace_records(trace);
+	for (guint32 i = 0; i < n; i++)
+		if (records[spans->spans[children[i]].call_record].n_transports > 0)
+			return TRUE;
+	return FALSE;
+}
+
 gint64
 wp_spent_connecting_ns(const WpTrace *trace, const WpSpans *spans, const WpPaths *paths,
 		       guint32 number)
@@ -171,7 +182,7 @@ wp_spent_connecting_ns(const WpTrace *trace, const WpSpans *spans, const WpPaths
 	g_autoptr(GArray) intervals = g_array_new(FALSE, FALSE, sizeof(Interval));
 	Interval setup, within = { wp_span_served_ns(span), paths->end_ns[number] };
 
-	if (within.end_ns == WP_NO_TIME)
+	if (within.end_ns == WP_NO_TIME || !has_transports(trace, spans, children, n))
 		return 0;
 	if (span->kind != WP_KIND_MESSAGE)
 		within.end_ns = wp_span_replied_ns(span);

@@ -70,6 +70,13 @@ get_critical(const WpViewNode *node, double *out_value)
 }
 
 static gboolean
+get_connecting(const WpViewNode *node, double *out_value)
+{
+	*out_value = node->self.count ? node->connecting_ns / (double)node->self.count : 0;
+	return *out_value > 0;
+}
+
+static gboolean
 get_probability(const WpViewNode *node, double *out_value)
 {
 	*out_value = node->probability;
@@ -85,6 +92,8 @@ const WpColumn wp_columns[] = {
 	{ "critical", "crit%", WP_COLUMN_SHARE, 2,
 	  "part of the critical path: of the latency, what waits for this alone", get_critical },
 	{ "self", "self", WP_COLUMN_TIME, 2, "self time, mean", get_self },
+	{ "connecting", "connect", WP_COLUMN_TIME, 2,
+	  "of the self time: connections (TCP, TLS, login) for calls below, mean", get_connecting },
 	{ "self-p50", "self p50", WP_COLUMN_TIME, 0, "self time, median", get_self_p50 },
 	{ "self-p95", "self p95", WP_COLUMN_TIME, 0, "self time, 95 % are below", get_self_p95 },
 	{ "self-p99", "self p99", WP_COLUMN_TIME, 0, "self time, 99 % are below", get_self_p99 },
@@ -172,14 +181,16 @@ wp_columns_empty(const WpView *view, guint32 n_patterns)
 	guint64 empty = 0;
 	for (const WpColumn *column = wp_columns; column->name; column++) {
 		gboolean is_empty = column->kind == WP_COLUMN_COUNT || column->get == get_network ||
-				    column->get == get_critical;
+				    column->get == get_critical || column->get == get_connecting;
 		for (guint32 i = 0; i < n_patterns && is_empty; i++)
 			for (guint32 k = 0; k < view->patterns[i].n_nodes && is_empty; k++) {
 				double value;
 				const WpViewNode *node = &view->patterns[i].nodes[k];
-				/* The parts of the critical path are of use where they are not the self times. */
+				/* The parts of the critical path are of use where they are not the self times, those
+				 * of connecting where they are not small. */
 				is_empty = !column->get(node, &value) || value == 0 ||
-					   (column->get == get_critical && !node->is_split);
+					   (column->get == get_critical && !node->is_split) ||
+					   (column->get == get_connecting && !node->is_connecting);
 			}
 		if (is_empty)
 			empty |= G_GUINT64_CONSTANT(1) << (column - wp_columns);

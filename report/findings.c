@@ -68,6 +68,10 @@ check_time(const WpView *view, GArray *findings)
 				       node->node, label_of(node->label, node->protocol),
 				       best->rank, wp_format_share(of_all, best->share),
 				       wp_format_share(part, node->self_share));
+	if (best && node->is_connecting)
+		g_string_append_printf(
+			text, " %s of that goes into opening connections for its calls.",
+			wp_format_share(part, node->connecting_ns / node->self.sum_ns));
 	add(findings, WP_FINDING_FOUND, WP_FINDING_TIME, g_string_free(text, FALSE),
 	    best ? best->rank : 0, best ? best->share : 0);
 }

@@ -114,6 +114,7 @@ fill_node(const Maker *maker, const WpPattern *pattern, const WpPatternNode *fro
 		to->bytes_call += from[i].bytes_call;
 		to->bytes_return += from[i].bytes_return;
 		to->critical_ns += (double)from[i].critical_ns;
+		to->connecting_ns += (double)from[i].connecting_ns;
 		to->probability = MIN(to->probability, from[i].probability);
 	}
 	to->is_parallel = n_parallel * 2 > to->count;
@@ -196,6 +197,10 @@ fill_kept(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 	}
 }
 
+/* Of the self time of a node, and of the time of all requests: where connecting is worth a column. */
+#define CONNECTING_OF_NODE 0.1
+#define CONNECTING_OF_ALL  0.01
+
 /* A share of the critical path by which its parts differ from the self times, where they are worth a column. */
 #define SPLIT 0.05
 
@@ -221,6 +226,9 @@ fill_nodes(const Maker *maker, const WpPattern *from, WpViewPattern *to)
 			   fabs(node->self.sum_ns - node->critical_ns) > SPLIT * critical_ns;
 		node->self_share = share_of(node->self.sum_ns, self_ns);
 		node->critical_share = share_of(node->critical_ns, critical_ns);
+		node->is_connecting =
+			node->connecting_ns > CONNECTING_OF_NODE * node->self.sum_ns &&
+			node->connecting_ns > CONNECTING_OF_ALL * maker->set->total_ns;
 	}
 	for (guint32 i = 0; i < to->n_nodes; i++)
 		to->nodes[i].is_split = is_split;

@@ -43,13 +43,15 @@ typedef struct {
 	guint64 bytes_return;
 	double probability; /* of the link to its parent; negative = the engine has none */
 	gboolean waits;
-	gboolean is_parallel;  /* most instances overlap a sibling in time */
-	gboolean is_hottest;   /* most self time of its pattern */
-	double latency_share;  /* latency, of the time of all requests */
-	double self_share;     /* self time, of all self time in the pattern */
-	double critical_ns;    /* part of the critical path (infer/critical.h): sum */
-	double critical_share; /* ... of all of it in the pattern */
-	gboolean is_split;     /* of the pattern: parts of the path are not the self times */
+	gboolean is_parallel;   /* most instances overlap a sibling in time */
+	gboolean is_hottest;    /* most self time of its pattern */
+	double latency_share;   /* latency, of the time of all requests */
+	double self_share;      /* self time, of all self time in the pattern */
+	double critical_ns;     /* part of the critical path (infer/critical.h): sum */
+	double critical_share;  /* ... of all of it in the pattern */
+	double connecting_ns;   /* of the self time: connections for calls below, sum */
+	gboolean is_connecting; /* ... worth a word */
+	gboolean is_split;      /* of the pattern: parts of the path are not the self times */
 	WpViewTimes latency;
 	WpViewTimes self;
 	WpViewTimes delay; /* count 0 for the root */

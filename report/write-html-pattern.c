@@ -20,9 +20,9 @@
 #define DOUBTFUL 0.7
 
 /* The columns of a tree, in this order; those that tell nothing are left out. */
-static const char tree_columns[] =
-	"count,self-share,critical,self,self-p95,mean,sd,min,p50,p95,p99,max,delay,server,"
-	"network,bytes-call,bytes-return,errors,link";
+static const char tree_columns[] = "count,self-share,critical,self,connecting,self-p95,mean,sd,min,"
+				   "p50,p95,p99,max,delay,server,"
+				   "network,bytes-call,bytes-return,errors,link";
 
 /* --- the tree --- */
 

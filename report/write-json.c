@@ -73,6 +73,7 @@ write_node(WpJson *json, const WpViewNode *node)
 	wp_json_bool(json, "waits", node->waits);
 	wp_json_number(json, "latency_share", node->latency_share, 6);
 	wp_json_number(json, "self_share", node->self_share, 6);
+	wp_json_number(json, "connecting_ns", node->connecting_ns, 0);
 	wp_json_number(json, "critical_ns", node->critical_ns, 0);
 	wp_json_number(json, "critical_share", node->critical_share, 6);
 	write_times(json, "latency", &node->latency);

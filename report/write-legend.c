@@ -6,13 +6,14 @@ static void
 explain_trees(const WpView *view, guint32 n, const WpStyle *style, GString *words)
 {
 	gboolean has_repeat = FALSE, has_parallel = FALSE, has_message = FALSE, has_open = FALSE;
-	gboolean has_cause = FALSE, has_split = FALSE;
+	gboolean has_cause = FALSE, has_split = FALSE, has_connecting = FALSE;
 	for (guint32 i = 0; i < n; i++)
 		for (guint32 k = 0; k < view->patterns[i].n_nodes; k++) {
 			const WpViewNode *node = &view->patterns[i].nodes[k];
 			has_repeat |= node->repeat > 1;
 			has_parallel |= node->is_parallel;
 			has_split |= node->is_split;
+			has_connecting |= node->is_connecting;
 			has_message |= !node->latency.count && node->n_messages;
 			has_cause |= node->latency.count && node->n_messages;
 			has_open |= !node->latency.count && !node->n_messages;
@@ -24,6 +25,9 @@ explain_trees(const WpView *view, guint32 n, const WpStyle *style, GString *word
 		g_string_append(words,
 				" crit% = part of the critical path: of the latency, what waits "
 				"for this alone.");
+	if (has_connecting)
+		g_string_append(words, " connect = of the self time: connections (TCP, TLS, login) "
+				       "for calls below.");
 	if (has_repeat)
 		g_string_append(words, " x4: four equal calls in a row; self% is of all, "
 				       "times are of one.");
