@@ -13,6 +13,7 @@
 #include "report/live-input.h"
 #include "report/notify.h"
 #include "report/signals.h"
+#include "report/snapshot-page.h"
 #include "report/watch-actions.h"
 #include "report/watch-files.h"
 #include "report/watch-page.h"
@@ -22,6 +23,12 @@
 #define NS_PER_S       1000000000
 #define DEFAULT_WINDOW (10 * (gint64)NS_PER_S)
 #define DEFAULT_TOP    15
+
+/* Records come when their packets are this old. */
+#define LATENCY_NS (3 * (gint64)NS_PER_S)
+
+/* Of what is waited for, and of requests in flight. */
+#define IN_FLIGHT_ROWS 5
 
 /* Calls of the past to learn from: so many that a window of a few calls knows delays, and is still quick. */
 #define DEFAULT_EXAMPLES 10000
@@ -35,6 +42,7 @@ typedef struct {
 	gint64 window_ns;
 	gint64 top;
 	gboolean shows_patterns;
+	gboolean shows_in_flight;
 	gboolean is_once;
 	gboolean is_json;
 } WatchOptions;
@@ -61,6 +69,11 @@ static const WpOption table[] = {
 	  .kind = WP_OPT_FLAG,
 	  AT(shows_patterns),
 	  .help = "show patterns as well: requests that take the same path" },
+	{ .name = "in-flight",
+	  .kind = WP_OPT_FLAG,
+	  AT(shows_in_flight),
+	  .help = "show what is in flight at the end of each window as well,\nand what it waits "
+		  "for" },
 	{ .name = "once", .kind = WP_OPT_FLAG, AT(is_once), .help = "end after the first window" },
 	{ .name = "json",
 	  .kind = WP_OPT_FLAG,
@@ -101,6 +114,7 @@ typedef struct {
 	WpWatchActions *actions;
 	WpWatchScreen *screen; /* or NULL, as the next one */
 	WpKeys *keys;
+	WpSnapshot *in_flight; /* the last one; or NULL */
 	guint64 n_shown;
 	WpLive *live; /* or NULL */
 	WpNotify *notify;
@@ -132,13 +146,46 @@ on_window(const WpWatchWindow *window, gpointer data, GError **error)
 	return !session->options->is_once && !wp_out_failed(session->out);
 }
 
+/* TRUE where there is a later one than before. */
+static gboolean
+renew_in_flight(Session *session, const WpAnalysis *part)
+{
+	gint64 now_ns = session->live ? wp_live_now().wall_ns - LATENCY_NS : 0;
+	g_autoptr(WpSnapshot) snapshot =
+		wp_snapshot_of_part(part, session->options->window_ns, now_ns);
+
+	if (!snapshot || (session->in_flight && snapshot->at_ns <= session->in_flight->at_ns))
+		return FALSE;
+	wp_snapshot_free(session->in_flight);
+	session->page.in_flight = session->in_flight = g_steal_pointer(&snapshot);
+	return TRUE;
+}
+
+/* It stands below the windows that came with it; where all hangs there are none. */
+static void
+write_in_flight(Session *session)
+{
+	const WpSnapshotPage page = { session->page.style, IN_FLIGHT_ROWS };
+	g_autoptr(WpOut) text = wp_out_new_memory();
+
+	wp_snapshot_write_brief(session->in_flight, &page, session->screen ? text : session->out);
+	if (session->screen)
+		wp_watch_screen_in_flight(session->screen, wp_out_string(text));
+	wp_out_flush(session->out);
+}
+
 static gboolean
 on_part(const WpAnalysis *part, gpointer data, GError **error)
 {
 	Session *session = data;
+	gboolean is_wanted = session->options->shows_in_flight || session->screen;
 
 	wp_watch_files_part(session->files, part);
-	return wp_watch_part(part, session->watch, error);
+	gboolean is_new = is_wanted && renew_in_flight(session, part);
+	gboolean goes_on = wp_watch_part(part, session->watch, error);
+	if (is_new && !session->options->is_json)
+		write_in_flight(session);
+	return goes_on;
 }
 
 /* --- live --- */
@@ -157,10 +204,8 @@ on_tick(WpLiveTime now, gpointer data)
 	wp_notify_alive(session->notify, now.monotonic_ns);
 	wp_live_input_timed(&session->options->input, session->live, session->began, now);
 	wp_watch_files_tick(session->files, now.monotonic_ns);
-	/* Records come when their packets are this old. */
 	if (!session->failure &&
-	    !wp_windows_advance(session->windows, now.wall_ns - 3 * (gint64)NS_PER_S,
-				&session->failure))
+	    !wp_windows_advance(session->windows, now.wall_ns - LATENCY_NS, &session->failure))
 		wp_live_stop(session->live, FALSE);
 }
 
@@ -269,6 +314,7 @@ session_clear(Session *session)
 	wp_watch_actions_free(session->actions);
 	wp_live_free(session->live);
 	wp_watch_screen_free(session->screen);
+	wp_snapshot_free(session->in_flight);
 	wp_keys_free(session->keys);
 	wp_notify_free(session->notify);
 	wp_out_free(session->out);
@@ -292,7 +338,8 @@ start(Session *session, WatchOptions *options, GError **error)
 		return FALSE;
 	if (is_live && !options->is_json && !options->is_once && isatty(STDOUT_FILENO)) {
 		session->keys = wp_keys_new();
-		session->screen = wp_watch_screen_new(session->out, session->keys != NULL);
+		session->screen = wp_watch_screen_new(session->out, session->keys != NULL,
+						      options->shows_in_flight);
 	}
 	session->files = wp_watch_files_new(invocation, &options->files, &options->analysis, error);
 	if (!session->files)

@@ -20,6 +20,7 @@ typedef struct {
 	const WpSnapshot *snapshot;
 	const WpSnapshotPage *page;
 	WpOut *out;
+	gboolean is_brief;
 } Text;
 
 static const WpSnapshotKind *
@@ -91,6 +92,13 @@ write_head(const Text *text)
 	}
 }
 
+/* More than PAGE's top are left out of a brief one. */
+static guint
+rows_of(const Text *text, guint n)
+{
+	return text->is_brief ? MIN(n, text->page->top) : n;
+}
+
 static void
 write_waiting(const Text *text)
 {
@@ -100,18 +108,21 @@ write_waiting(const Text *text)
 	char time[WP_FORMAT_MAX];
 	if (!snapshot->waiting->len)
 		return;
-	wp_text_heading(&page, "What they wait for: calls with nothing open below", text->out);
-	write_line(text,
-		   "usual = median latency of such calls in the capture; > older than 95% of them "
-		   "take",
-		   2);
+	if (!text->is_brief) {
+		wp_text_heading(&page, "What they wait for: calls with nothing open below",
+				text->out);
+		write_line(text,
+			   "usual = median latency of such calls in the capture; > older than 95% "
+			   "of them take",
+			   2);
+	}
 	wp_table_column(table, "calls", TRUE, 0);
 	wp_table_column(table, "oldest", TRUE, 0);
 	wp_table_column(table, "mean age", TRUE, 0);
 	wp_table_column(table, "usual", TRUE, 0);
 	wp_table_column(table, "no answer", TRUE, 0);
 	wp_table_column(table, "node and operation", FALSE, 0);
-	for (guint i = 0; i < snapshot->waiting->len; i++) {
+	for (guint i = 0; i < rows_of(text, snapshot->waiting->len); i++) {
 		const WpSnapshotKind *kind = snapshot->waiting->pdata[i];
 		g_autofree char *name = kind_text(kind);
 		g_autofree char *safe = wp_escape_terminal(name, text->page->style.utf8);
@@ -131,7 +142,7 @@ write_waiting(const Text *text)
 
 /* (transfer full) What is to be said of CALL beside its name. */
 static char *
-notes_text(const WpSnapshotCall *call)
+notes_text(const Text *text, const WpSnapshotCall *call)
 {
 	char share[WP_FORMAT_MAX];
 	GString *notes = g_string_new(NULL);
@@ -148,7 +159,8 @@ notes_text(const WpSnapshotCall *call)
 	else if (call->waits)
 		g_string_append(notes, "  <- here");
 	if (call->left_ns < 0)
-		g_string_append(notes, ", no answer in the capture");
+		g_string_append(notes,
+				text->is_brief ? ", no answer yet" : ", no answer in the capture");
 	return g_string_free(notes, FALSE);
 }
 
@@ -158,7 +170,7 @@ add_call(const Text *text, WpTable *table, const WpSnapshotCall *call)
 	const WpSnapshotKind *kind = kind_of(text->snapshot, call);
 	char time[WP_FORMAT_MAX];
 	g_autofree char *name = kind_text(kind);
-	g_autofree char *notes = notes_text(call);
+	g_autofree char *notes = notes_text(text, call);
 	g_autofree char *line = g_strdup_printf(
 		"%*s%s%s%s%s", (int)MIN(2 * call->depth, MAX_INDENT), "",
 		call->depth ? "" : call->caller, call->depth ? "" : " > ", name, notes);
@@ -180,7 +192,8 @@ write_requests(const Text *text)
 	guint n_roots = 0, top = text->page->top;
 	if (!snapshot->calls->len)
 		return;
-	wp_text_heading(&page, "In flight, the oldest first", text->out);
+	if (!text->is_brief)
+		wp_text_heading(&page, "In flight, the oldest first", text->out);
 	wp_table_column(table, "age", TRUE, 0);
 	wp_table_column(table, "usual", TRUE, 0);
 	wp_table_column(table, "call", TRUE, 0);
@@ -193,7 +206,7 @@ write_requests(const Text *text)
 		add_call(text, table, call);
 	}
 	wp_table_write(table, &text->page->style, 2, text->out);
-	if (top && snapshot->n_roots > top) {
+	if (top && snapshot->n_roots > top && !text->is_brief) {
 		g_autofree char *rest = wp_words_count(snapshot->n_roots - top, "younger request");
 		g_autofree char *line = g_strdup_printf("%s not shown; --all lists them.", rest);
 		write_line(text, line, 2);
@@ -203,9 +216,30 @@ write_requests(const Text *text)
 static void
 write_text(const WpSnapshot *snapshot, const WpSnapshotPage *page, WpOut *out)
 {
-	const Text text = { snapshot, page, out };
+	const Text text = { snapshot, page, out, FALSE };
 	write_head(&text);
 	write_waiting(&text);
+	write_requests(&text);
+}
+
+void
+wp_snapshot_write_brief(const WpSnapshot *snapshot, const WpSnapshotPage *page, WpOut *out)
+{
+	const Text text = { snapshot, page, out, TRUE };
+	char date[WP_FORMAT_MAX];
+	g_autofree char *requests = wp_words_count(snapshot->n_roots, "request");
+	g_autofree char *calls = wp_words_count(snapshot->calls->len, "call");
+	g_autofree char *late =
+		snapshot->n_late ? g_strdup_printf(", %u for longer than 95%% of their kind take",
+						   snapshot->n_late)
+				 : g_strdup("");
+	g_autofree char *line = g_strdup_printf(
+		"In flight at %s: %s, %s open%s%s", wp_format_date(date, snapshot->at_ns), requests,
+		calls, late, snapshot->waiting->len ? "; what they wait for:" : ".");
+	write_line(&text, line, 0);
+	write_waiting(&text);
+	if (snapshot->waiting->len)
+		write_line(&text, "The oldest:", 0);
 	write_requests(&text);
 }
 
@@ -308,6 +342,38 @@ write_json_call(WpJson *json, const WpSnapshot *snapshot, const WpSnapshotCall *
 }
 
 static void
+write_json_waiting(WpJson *json, const WpSnapshot *snapshot)
+{
+	wp_json_open(json, "waiting", '[');
+	for (guint i = 0; i < snapshot->waiting->len; i++) {
+		const WpSnapshotKind *kind = snapshot->waiting->pdata[i];
+		wp_json_open(json, NULL, '{');
+		wp_json_text(json, "node", kind->node);
+		wp_json_text(json, "label", kind->label);
+		wp_json_text(json, "protocol", kind->protocol);
+		wp_json_uint(json, "calls", kind->n_waiting);
+		wp_json_uint(json, "unanswered", kind->n_unanswered);
+		wp_json_int(json, "oldest_ns", kind->oldest_ns);
+		wp_json_int(json, "ages_ns", kind->ages_ns);
+		write_usual(json, kind);
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, ']');
+}
+
+void
+wp_snapshot_put_json(const WpSnapshot *snapshot, WpJson *json)
+{
+	wp_json_open(json, "in_flight", '{');
+	wp_json_epoch(json, "at", snapshot->at_ns);
+	wp_json_uint(json, "requests", snapshot->n_roots);
+	wp_json_uint(json, "calls", snapshot->calls->len);
+	wp_json_uint(json, "late", snapshot->n_late);
+	write_json_waiting(json, snapshot);
+	wp_json_close(json, '}');
+}
+
+static void
 write_json(const WpSnapshot *snapshot, const WpSnapshotPage *page, WpOut *out)
 {
 	WpJson json = { .out = out };
@@ -322,21 +388,7 @@ write_json(const WpSnapshot *snapshot, const WpSnapshotPage *page, WpOut *out)
 	wp_json_uint(&json, "late", snapshot->n_late);
 	wp_json_uint(&json, "abandoned", snapshot->n_abandoned);
 	wp_json_uint(&json, "calls_left_out", snapshot->n_left);
-	wp_json_open(&json, "waiting", '[');
-	for (guint i = 0; i < snapshot->waiting->len; i++) {
-		const WpSnapshotKind *kind = snapshot->waiting->pdata[i];
-		wp_json_open(&json, NULL, '{');
-		wp_json_text(&json, "node", kind->node);
-		wp_json_text(&json, "label", kind->label);
-		wp_json_text(&json, "protocol", kind->protocol);
-		wp_json_uint(&json, "calls", kind->n_waiting);
-		wp_json_uint(&json, "unanswered", kind->n_unanswered);
-		wp_json_int(&json, "oldest_ns", kind->oldest_ns);
-		wp_json_int(&json, "ages_ns", kind->ages_ns);
-		write_usual(&json, kind);
-		wp_json_close(&json, '}');
-	}
-	wp_json_close(&json, ']');
+	write_json_waiting(&json, snapshot);
 	wp_json_open(&json, "calls", '[');
 	for (guint i = 0; i < snapshot->calls->len; i++)
 		write_json_call(&json, snapshot, snapshot->calls->pdata[i]);

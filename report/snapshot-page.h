@@ -2,6 +2,7 @@
 #ifndef WP_REPORT_SNAPSHOT_PAGE_H
 #define WP_REPORT_SNAPSHOT_PAGE_H
 
+#include "report/json.h"
 #include "report/pages.h"
 #include "report/out.h"
 #include "report/snapshot.h"
@@ -17,5 +18,11 @@ typedef void (*WpSnapshotPageFunc)(const WpSnapshot *snapshot, const WpSnapshotP
 
 /* What writes each form of wp_pages_forms. */
 extern const WpSnapshotPageFunc wp_snapshot_writers[];
+
+/* What is waited for and the oldest requests, PAGE's TOP of each, for a page that says more than that. */
+void wp_snapshot_write_brief(const WpSnapshot *snapshot, const WpSnapshotPage *page, WpOut *out);
+
+/* Likewise, as the object "in_flight" of JSON. */
+void wp_snapshot_put_json(const WpSnapshot *snapshot, WpJson *json);
 
 #endif

@@ -387,6 +387,13 @@ sum_up(WpSnapshot *snapshot)
 	g_ptr_array_sort(snapshot->waiting, compare_waiting);
 }
 
+static void
+finish(WpSnapshot *snapshot)
+{
+	put_in_order(snapshot);
+	sum_up(snapshot);
+}
+
 WpSnapshot *
 wp_snapshot_maker_finish(WpSnapshotMaker *maker, GError **error)
 {
@@ -408,7 +415,27 @@ wp_snapshot_maker_finish(WpSnapshotMaker *maker, GError **error)
 			wp_format_time(length, (double)(snapshot->end_ns - snapshot->begin_ns)));
 		return NULL;
 	}
-	put_in_order(snapshot);
-	sum_up(snapshot);
+	finish(snapshot);
+	return g_steal_pointer(&maker->snapshot);
+}
+
+WpSnapshot *
+wp_snapshot_of_part(const WpAnalysis *part, gint64 period_ns, gint64 now_ns)
+{
+	const WpTrace *trace = wp_resolved_trace(part->resolved);
+	const WpRecord *records = wp_trace_records(trace);
+	WpAnalysis whole = *part;
+	gint64 at_ns = now_ns;
+
+	for (gsize i = 0; i < wp_trace_n_records(trace); i++)
+		at_ns = MAX(at_ns, records[i].end_ns);
+	at_ns -= at_ns % period_ns;
+	if (wp_trace_n_records(trace) == 0 || at_ns < records[0].begin_ns)
+		return NULL;
+	/* What it selects leaves out what is not answered yet. */
+	whole.selection = NULL;
+	g_autoptr(WpSnapshotMaker) maker = wp_snapshot_maker_new(at_ns, FALSE);
+	wp_snapshot_maker_add(maker, &whole);
+	finish(maker->snapshot);
 	return g_steal_pointer(&maker->snapshot);
 }

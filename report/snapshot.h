@@ -75,6 +75,12 @@ void wp_snapshot_maker_add(WpSnapshotMaker *maker, const WpAnalysis *part);
 WpSnapshot *wp_snapshot_maker_finish(WpSnapshotMaker *maker, GError **error);
 void wp_snapshot_free(WpSnapshot *snapshot);
 
+/*
+ * (transfer full) The same of PART alone, of whatever stands in it, answered or not, at the last multiple of PERIOD_NS
+ * since 1970 that it or NOW_NS has reached. NULL: that lies before it.
+ */
+WpSnapshot *wp_snapshot_of_part(const WpAnalysis *part, gint64 period_ns, gint64 now_ns);
+
 /* TRUE where a call of KIND that is open for AGE_NS is older than 95 % of such calls take. */
 gboolean wp_snapshot_is_late_for(const WpSnapshotKind *kind, gint64 age_ns);
 

@@ -6,6 +6,7 @@
 #include "report/escape.h"
 #include "report/format.h"
 #include "report/json.h"
+#include "report/snapshot-page.h"
 #include "report/table.h"
 
 const char *const wp_watch_order_names[WP_WATCH_N_ORDERS] = { "time", "rate", "p95", "change",
@@ -398,6 +399,8 @@ wp_watch_page_json(const WpWatchPage *page, const WpWatchWindow *window, WpOut *
 			put_json_triggered(&json, &page->triggered[i]);
 		wp_json_close(&json, ']');
 	}
+	if (page->in_flight)
+		wp_snapshot_put_json(page->in_flight, &json);
 	wp_json_close(&json, '}');
 	wp_out_char(out, '\n');
 }

@@ -6,6 +6,7 @@
 
 #include "capture/live.h"
 #include "report/out.h"
+#include "report/snapshot.h"
 #include "report/terminal.h"
 #include "report/triggers.h"
 #include "report/watch.h"
@@ -29,6 +30,7 @@ typedef struct {
 	const WpLive *live; /* whose losses are told; or NULL */
 	const WpTriggered *triggered;
 	guint n_triggered;
+	const WpSnapshot *in_flight; /* of JSON; or NULL */
 } WpWatchPage;
 
 void wp_watch_page_text(const WpWatchPage *page, const WpWatchWindow *window, WpOut *out);

@@ -12,17 +12,20 @@ struct WpWatchScreen {
 	WpWatchOrder order;
 	gboolean is_held;
 	gboolean shows_help;
+	gboolean shows_in_flight;
+	char *in_flight; /* or NULL */
 	/* The last page, by order, without and with patterns; NULL: there is none. */
 	char *pages[WP_WATCH_N_ORDERS][2];
 };
 
 WpWatchScreen *
-wp_watch_screen_new(WpOut *out, gboolean has_keys)
+wp_watch_screen_new(WpOut *out, gboolean has_keys, gboolean shows_in_flight)
 {
 	WpWatchScreen *screen = g_new0(WpWatchScreen, 1);
 
 	screen->out = out;
 	screen->has_keys = has_keys;
+	screen->shows_in_flight = shows_in_flight;
 	return screen;
 }
 
@@ -34,6 +37,7 @@ wp_watch_screen_free(WpWatchScreen *screen)
 	for (guint i = 0; i < WP_WATCH_N_ORDERS; i++)
 		for (guint k = 0; k < 2; k++)
 			g_free(screen->pages[i][k]);
+	g_free(screen->in_flight);
 	g_free(screen);
 }
 
@@ -45,15 +49,19 @@ draw(const WpWatchScreen *screen)
 	wp_out_text(screen->out, "\033[H\033[J");
 	if (page)
 		wp_out_text(screen->out, page);
+	if (screen->in_flight && screen->shows_in_flight)
+		wp_out_printf(screen->out, "\n%s", screen->in_flight);
 	if (screen->shows_help)
 		wp_out_text(screen->out, "\n  q      end\n"
 					 "  space  hold this page, or go on\n"
 					 "  s      order: most time, rate, p95, change, errors\n"
 					 "  p      patterns, or none\n"
+					 "  i      what is in flight, or not\n"
 					 "  + -    more rows, fewer (from the next page on)\n"
 					 "  h      these lines, or none\n");
 	if (screen->has_keys)
-		wp_out_printf(screen->out, "\n%sq end  space %s  s order: %s  p patterns  h keys\n",
+		wp_out_printf(screen->out,
+			      "\n%sq end  space %s  s order: %s  p patterns  i in flight  h keys\n",
 			      screen->is_held ? "HELD  " : "", screen->is_held ? "go on" : "hold",
 			      wp_watch_order_names[screen->order]);
 	wp_out_flush(screen->out);
@@ -84,6 +92,17 @@ wp_watch_screen_window(WpWatchScreen *screen, const WpWatchPage *page, const WpW
 	draw(screen);
 }
 
+void
+wp_watch_screen_in_flight(WpWatchScreen *screen, const char *text)
+{
+	if (screen->is_held)
+		return;
+	g_free(screen->in_flight);
+	screen->in_flight = g_strdup(text);
+	if (screen->shows_in_flight)
+		draw(screen);
+}
+
 gboolean
 wp_watch_screen_key(WpWatchScreen *screen, int key)
 {
@@ -98,6 +117,9 @@ wp_watch_screen_key(WpWatchScreen *screen, int key)
 		break;
 	case 'p':
 		screen->shows_patterns = !screen->shows_patterns;
+		break;
+	case 'i':
+		screen->shows_in_flight = !screen->shows_in_flight;
 		break;
 	case '+':
 		screen->top = MIN(screen->top + 5, MAX_ROWS);

@@ -62,7 +62,7 @@ START_TEST(keys)
 	const WpWatchPage page = { .style = { .width = 100 }, .top = row->top };
 	const WpWatchWindow window = { .n_rows = 3, .rows = shown };
 	g_autoptr(WpOut) out = wp_out_new_memory();
-	g_autoptr(WpWatchScreen) screen = wp_watch_screen_new(out, TRUE);
+	g_autoptr(WpWatchScreen) screen = wp_watch_screen_new(out, TRUE, FALSE);
 
 	wp_watch_screen_window(screen, &page, &window);
 	for (const char *key = row->keys; *key; key++)
@@ -82,7 +82,7 @@ START_TEST(next_page)
 	const WpWatchPage page = { .style = { .width = 100 }, .top = 7 };
 	WpWatchWindow window = { .n_rows = 3, .rows = shown };
 	g_autoptr(WpOut) out = wp_out_new_memory();
-	g_autoptr(WpWatchScreen) screen = wp_watch_screen_new(out, TRUE);
+	g_autoptr(WpWatchScreen) screen = wp_watch_screen_new(out, TRUE, FALSE);
 
 	wp_watch_screen_window(screen, &page, &window);
 	wp_watch_screen_key(screen, ' ');
@@ -101,4 +101,36 @@ START_TEST(next_page)
 }
 END_TEST
 
-WP_SUITE_OF_ROWS("watch_screen", { keys, G_N_ELEMENTS(rows) }, { next_page, 0 })
+/* What is in flight stands below the page once it is asked for; held, the page keeps what it has. */
+START_TEST(in_flight)
+{
+	static const struct {
+		gboolean shows;
+		const char *keys; /* before the second text */
+		const char *has, *lacks;
+	} texts[] = {
+		{ FALSE, "", "A  c", "in flight:" },
+		{ TRUE, "", "in flight: two", "in flight: one" },
+		{ FALSE, "i", "in flight: two", "in flight: one" },
+		{ TRUE, "i", "A  c", "in flight:" },
+		{ TRUE, " ", "in flight: one", "in flight: two" },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+		WpWatchRow shown[1] = { { &operations[0], 3, 0, WP_NO_TIME } };
+		const WpWatchPage page = { .style = { .width = 100 }, .top = 7 };
+		const WpWatchWindow window = { .n_rows = 1, .rows = shown };
+		g_autoptr(WpOut) out = wp_out_new_memory();
+		g_autoptr(WpWatchScreen) screen = wp_watch_screen_new(out, TRUE, texts[i].shows);
+		wp_watch_screen_in_flight(screen, "in flight: one\n");
+		wp_watch_screen_window(screen, &page, &window);
+		for (const char *key = texts[i].keys; *key; key++)
+			wp_watch_screen_key(screen, *key);
+		wp_watch_screen_in_flight(screen, "in flight: two\n");
+		const char *last = strrchr(wp_out_string(out), '\033');
+		ck_assert_msg(strstr(last, texts[i].has) != NULL, "row %zu: %s", i, last);
+		ck_assert_msg(strstr(last, texts[i].lacks) == NULL, "row %zu: %s", i, last);
+	}
+}
+END_TEST
+
+WP_SUITE_OF_ROWS("watch_screen", { keys, G_N_ELEMENTS(rows) }, { next_page, 0 }, { in_flight, 0 })
