@@ -505,7 +505,7 @@ fill_facts(const Maker *maker)
 	}
 	view->n_records = tally->n_records;
 	view->n_packets = wp_counters_get(wp_trace_counters(trace), WP_COUNT_PACKETS);
-	view->begin_ns = tally->begin_ns;
+	view->begin_ns = view->first_ns = tally->begin_ns;
 	view->end_ns = tally->end_ns;
 	wp_view_widen(view->settings, view->n_settings, &view->begin_ns, &view->end_ns);
 }

@@ -342,6 +342,7 @@ typedef struct {
 	gboolean is_selective;   /* --from, --to or --filter were given */
 	gint64 begin_ns;         /* first packet or record; valid where n_records */
 	gint64 end_ns;           /* last */
+	gint64 first_ns;         /* first record: times of the digest are after it */
 	guint64 n_records;
 	guint64 n_packets;
 	guint64 n_calls;    /* of the selection; without set-up */

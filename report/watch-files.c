@@ -100,7 +100,7 @@ open_report(WpWatchFiles *files, const WpWatchFilesOptions *options, WpOverwrite
 	files->writer = wp_writer_for(options->report, NULL, WP_WRITE_REPORT, error);
 	if (!files->writer)
 		return FALSE;
-	if (files->writer->wants_digest) {
+	if (files->writer->needs_digest) {
 		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
 			    "--report writes no %s\nuse --json for scripts", files->writer->name);
 		return FALSE;

@@ -121,13 +121,23 @@ write_navigation(const WpHtml *html)
 	static const char *const parts[][2] = {
 		{ "look", "Look here" },
 		{ "time", "Where the time goes" },
+		{ "whatif", "What if" },
+		{ "course", "Over time" },
 		{ "tail", "Slow tail" },
 		{ "patterns", "Patterns" },
 		{ "graph", "Who calls whom" },
 		{ "flame", "Flame graph" },
 		{ "quality", "Quality and method" },
 	};
-	wp_html_navigation(html, parts, G_N_ELEMENTS(parts));
+	const char *shown[G_N_ELEMENTS(parts)][2];
+	gsize n = 0;
+	for (gsize i = 0; i < G_N_ELEMENTS(parts); i++) {
+		gboolean is_there = (html->view->what_if || strcmp(parts[i][0], "whatif") != 0) &&
+				    (html->view->digest || strcmp(parts[i][0], "course") != 0);
+		if (is_there)
+			memcpy(shown[n++], parts[i], sizeof shown[0]);
+	}
+	wp_html_navigation(html, (const char *const(*)[2])shown, n);
 }
 
 /* --- look here --- */
@@ -607,6 +617,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	write_time(&html);
 	if (view->what_if)
 		write_what_if(&html);
+	wp_html_course(&html);
 	write_tails(&html);
 	wp_html_edges(&html);
 	write_patterns(&html);
@@ -623,5 +634,6 @@ const WpWriter wp_writer_html = {
 	.summary = "a page to explore, mail and print",
 	.suffixes = suffixes,
 	.shows_what_if = TRUE,
+	.wants_digest = TRUE,
 	.report = write_report,
 };

@@ -64,6 +64,9 @@ void wp_html_shares(const WpHtml *html);
 /* The section of what edges lose (write-html-edges.c); nothing where none is worth it. */
 void wp_html_edges(const WpHtml *html);
 
+/* The section of latencies over time (write-html-course.c); nothing without a digest. */
+void wp_html_course(const WpHtml *html);
+
 void wp_html_service_graph(const WpHtml *html);
 
 /* The same drawing as a file of its own: a WpWriter's report. */

@@ -610,6 +610,7 @@ const WpWriter wp_writer_json = {
 	.summary = "everything, for programs",
 	.suffixes = suffixes,
 	.wants_digest = TRUE,
+	.needs_digest = TRUE,
 	.shows_what_if = TRUE,
 	.report = write_report,
 	.spectrum = wp_spectrum_json,

@@ -29,7 +29,8 @@ typedef struct {
 	const char *const *suffixes; /* of files, without the dot; NULL-ended */
 	gboolean is_for_people;      /* shows the first rows of each list unless all are wanted */
 	gboolean shows_what_if;      /* of a report: view->what_if */
-	gboolean wants_digest;       /* holds what compare needs: view->digest */
+	gboolean wants_digest;       /* shows, or holds, what is in view->digest */
+	gboolean needs_digest;       /* ... and is not written without it */
 	void (*report)(const WpView *view, const WpPage *page, WpOut *out);
 	void (*spectrum)(const WpSpectrumView *spectrum, const WpPage *page, WpOut *out);
 	void (*correlogram)(const WpCorrelogramView *view, const WpPage *page, WpOut *out);
