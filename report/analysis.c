@@ -272,6 +272,12 @@ wp_analysis_is_aggregate(const WpAnalysisOptions *options)
 	return options->engine && wp_engines[options->engine - 1]->is_aggregate;
 }
 
+char *
+wp_analysis_hidden(const WpAnalysisOptions *options)
+{
+	return options->hidden.n ? g_strjoinv(", ", (char **)options->hidden.words) : NULL;
+}
+
 gboolean
 wp_analysis_check(const WpAnalysisOptions *options, GError **error)
 {

@@ -107,6 +107,9 @@ gboolean wp_analysis_self_check(const WpAnalysis *analysis, const WpAnalysisOpti
 /* FALSE where the options can be seen to be wrong without any input. */
 gboolean wp_analysis_check(const WpAnalysisOptions *options, GError **error);
 
+/* (transfer full) The nodes of --hide with commas between them; NULL: there are none. */
+char *wp_analysis_hidden(const WpAnalysisOptions *options);
+
 /* TRUE where the engine asked for links no calls. */
 gboolean wp_analysis_is_aggregate(const WpAnalysisOptions *options);
 

@@ -93,11 +93,13 @@ write_pages(const WpInvocation *invocation, const DoctorOptions *options,
 {
 	const char *partial = wp_load_partial_reason(outcome);
 	g_autofree char *file = wp_load_file(invocation);
+	g_autofree char *hidden = wp_analysis_hidden(&options->analysis);
 	g_autoptr(WpDigest) digest = wp_gather_finish(makers->gather, analysis, &options->analysis,
 						      &options->load, partial);
 	WpViewOptions shown = {
 		.file = file,
 		.root = options->analysis.root,
+		.hidden = hidden,
 		.where = options->analysis.where,
 		.partial = partial,
 		.is_inference_stopped = outcome->is_inference_stopped,

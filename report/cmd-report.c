@@ -166,9 +166,11 @@ write_pages(const WpInvocation *invocation, const ReportOptions *options,
 		wp_warn(invocation, "interrupted: the self-check did not come to an end, and is "
 				    "left out");
 	g_autofree char *file = wp_load_file(invocation);
+	g_autofree char *hidden = wp_analysis_hidden(&options->analysis);
 	WpViewOptions shown = {
 		.file = file,
 		.root = options->analysis.root,
+		.hidden = hidden,
 		.where = options->analysis.where,
 		.partial = partial,
 		.is_inference_stopped = outcome->is_inference_stopped,

@@ -445,6 +445,7 @@ options_text(WpDigest *digest, const WpAnalysis *analysis, const WpAnalysisOptio
 	     const WpLoadOptions *load)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
+	g_autofree char *hidden = wp_analysis_hidden(options);
 	g_string_append_printf(text, "engine=%s",
 			       analysis->engine ? analysis->engine->name : "none");
 	if (options->pattern_by)
@@ -459,6 +460,8 @@ options_text(WpDigest *digest, const WpAnalysis *analysis, const WpAnalysisOptio
 		g_string_append(text, " black-box");
 	if (options->root)
 		g_string_append_printf(text, " root=%s", options->root);
+	if (hidden)
+		g_string_append_printf(text, " hide=%s", hidden);
 	if (options->where)
 		g_string_append_printf(text, " where=%s", options->where);
 	if (load->filter)

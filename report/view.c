@@ -677,6 +677,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	view->analysis = analysis;
 	view->file = options->file;
 	view->root = options->root;
+	view->hidden = options->hidden;
 	view->where = options->where;
 	view->partial = options->partial;
 	view->is_selective = options->is_selective;

@@ -337,6 +337,7 @@ typedef struct {
 	guint n_settings;
 	WpViewSetting *settings; /* the rest of what the trace says about itself */
 	const char *root;        /* --root, or NULL */
+	const char *hidden;      /* --hide: nodes; or NULL */
 	const char *where;       /* --where, or NULL */
 	const char *partial;     /* why the input was not read whole, or NULL */
 	gboolean is_selective;   /* --from, --to or --filter were given */
@@ -388,6 +389,7 @@ struct WpSelfCheck;
 typedef struct {
 	const char *file;                /* the name of the only input; or NULL */
 	const char *root;                /* --root, shown in pages; or NULL */
+	const char *hidden;              /* --hide, likewise: wp_analysis_hidden() */
 	const char *where;               /* --where */
 	const char *partial;             /* why the input was not read whole */
 	gboolean is_selective;           /* --from, --to or --filter were given */

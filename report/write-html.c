@@ -60,6 +60,7 @@ write_selection(const WpHtml *html)
 		const char *what;
 		const char *text;
 	} rows[] = { { "Seen from", view->root },
+		     { "Without calls into", view->hidden },
 		     { "Only requests with a call where", view->where },
 		     { "PARTIAL", view->partial } };
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {

@@ -464,6 +464,7 @@ write_facts(WpJson *json, const WpView *view)
 	write_origin(json, "wirepath.report/2", view->inputs, view->n_inputs, view->settings,
 		     view->n_settings);
 	wp_json_text(json, "root", view->root);
+	wp_json_text(json, "hidden", view->hidden);
 	wp_json_text(json, "where", view->where);
 	write_extent(json, view->partial, view->n_records > 0, view->begin_ns, view->end_ns);
 	wp_json_uint(json, "packets", view->n_packets);

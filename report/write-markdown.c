@@ -70,6 +70,10 @@ write_head(const Markdown *markdown)
 	g_autofree char *trust = wp_words_trust(view), *loss = wp_words_loss(view);
 	wp_out_printf(markdown->out, "### wirepath: %s\n\n%s%s%s, %s between %s.\n",
 		      file ? file : "report", when, *when ? ": " : "", requests, calls, nodes);
+	if (view->hidden) {
+		g_autofree char *hidden = wp_escape_markdown(view->hidden);
+		wp_out_printf(markdown->out, "Without calls into %s.\n", hidden);
+	}
 	if (view->where || view->root) {
 		g_autofree char *where = wp_escape_markdown(view->where ? view->where : "");
 		g_autofree char *root = wp_escape_markdown(view->root ? view->root : "");

@@ -127,10 +127,13 @@ write_selection(const Text *text)
 {
 	const WpView *view = text->view;
 	g_autofree char *root = view->root ? safe(text, view->root) : NULL;
+	g_autofree char *hidden = view->hidden ? safe(text, view->hidden) : NULL;
 	g_autofree char *where = view->where ? safe(text, view->where) : NULL;
 	g_autofree char *partial = view->partial ? safe(text, view->partial) : NULL;
 	if (root)
 		wp_out_printf(text->out, "Seen from: %s\n", root);
+	if (hidden)
+		wp_out_printf(text->out, "Without calls into: %s\n", hidden);
 	if (where)
 		wp_out_printf(text->out, "Only requests with a call where: %s\n", where);
 	if (partial)
