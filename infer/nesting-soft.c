@@ -42,7 +42,10 @@ struct WpNestSoft {
 	double *per_parent;  /* by class: 1 / that */
 	double *load;        /* scratch, by parent */
 	double *per_class;   /* scratch, by class */
-	Gaps *gaps;          /* by plane: as learned */
+	Gaps *gaps;          /* by plane: as learned; of those in USED */
+	guint8 *is_used;     /* by plane: a bundle in that part may be in it */
+	guint32 *used;       /* those, by number */
+	guint32 n_used;
 	gboolean knows;
 };
 
@@ -144,6 +147,8 @@ wp_nest_soft_new(WpNestProblem *problem, const WpNestPair *pairs, guint32 n_plan
 	soft->from = g_new0(guint32, MAX(problem->n_kinds, 1));
 	soft->to = g_new0(guint32, MAX(problem->n_kinds, 1));
 	soft->gaps = g_new(Gaps, MAX(n_planes, 1));
+	soft->is_used = g_new0(guint8, MAX(n_planes, 1));
+	soft->used = g_new(guint32, MAX(n_planes, 1));
 	soft->load = g_new0(double, MAX(problem->n_parents, 1));
 	soft->per_class = g_new0(double, MAX(problem->n_classes, 1));
 	soft->class_sizes = g_new0(double, MAX(problem->n_classes, 1));
@@ -176,6 +181,8 @@ wp_nest_soft_free(WpNestSoft *soft)
 	g_free(soft->load);
 	g_free(soft->per_class);
 	g_free(soft->gaps);
+	g_free(soft->is_used);
+	g_free(soft->used);
 	g_free(soft);
 }
 
@@ -199,7 +206,7 @@ smooth(double *counts, double total)
 		MARGIN = 2 * MAX_HALF,
 		N = WP_SOFT_BINS + 2 * MARGIN
 	};
-	double padded[N], once[N];
+	double padded[N], once[N], twice[WP_SOFT_BINS] = { 0 };
 	gint half = half_width(total), width = 2 * half + 1;
 	double scale = total > 0 ? (1 - FLAT) / (total * width * width) : 0;
 
@@ -208,15 +215,15 @@ smooth(double *counts, double total)
 		padded[i] = from < WP_SOFT_BINS ? counts[from] : 0;
 		once[i] = 0;
 	}
-	for (gint i = half; i < N - half; i++)
-		for (gint j = -half; j <= half; j++)
+	/* The shift outside, of fixed ranges inside: several bins are added at a time. */
+	for (gint j = -half; j <= half; j++)
+		for (gint i = MAX_HALF; i < N - MAX_HALF; i++)
 			once[i] += padded[i + j];
-	for (gint i = 0; i < WP_SOFT_BINS; i++) {
-		double sum = 0;
-		for (gint j = -half; j <= half; j++)
-			sum += once[i + MARGIN + j];
-		counts[i] = sum * scale + FLAT / WP_SOFT_BINS;
-	}
+	for (gint j = -half; j <= half; j++)
+		for (gint i = 0; i < WP_SOFT_BINS; i++)
+			twice[i] += once[i + MARGIN + j];
+	for (gint i = 0; i < WP_SOFT_BINS; i++)
+		counts[i] = twice[i] * scale + FLAT / WP_SOFT_BINS;
 }
 
 static void
@@ -234,8 +241,8 @@ learn_gaps(Soft *soft)
 {
 	const WpNestProblem *problem = soft->problem;
 
-	for (guint32 p = 0; p < soft->n_planes; p++)
-		take_settled(&soft->settled[p], soft->part, &soft->gaps[p]);
+	for (guint32 i = 0; i < soft->n_used; i++)
+		take_settled(&soft->settled[soft->used[i]], soft->part, &soft->gaps[soft->used[i]]);
 	for (guint32 k = 0; k < problem->n_kinds; k++)
 		for (guint32 i = soft->from[k]; i < soft->to[k]; i++) {
 			const Open *open = &soft->open[i];
@@ -244,10 +251,28 @@ learn_gaps(Soft *soft)
 				add_pair(soft->gaps, &soft->pairs[at], soft->weights[at]);
 			}
 		}
-	for (guint32 p = 0; p < soft->n_planes; p++) {
-		smooth(soft->gaps[p].begin, soft->gaps[p].total);
-		smooth(soft->gaps[p].end, soft->gaps[p].total);
+	for (guint32 i = 0; i < soft->n_used; i++) {
+		Gaps *gaps = &soft->gaps[soft->used[i]];
+		smooth(gaps->begin, gaps->total);
+		smooth(gaps->end, gaps->total);
 	}
+}
+
+/* Most planes may be of bundles that have one candidate: there is nothing to be learned for them. */
+static void
+list_used(Soft *soft)
+{
+	memset(soft->is_used, 0, soft->n_planes);
+	soft->n_used = 0;
+	for (guint32 k = 0; k < soft->problem->n_kinds; k++)
+		for (guint32 i = soft->from[k]; i < soft->to[k]; i++) {
+			const Open *open = &soft->open[i];
+			for (guint32 c = 0; c < open->n; c++)
+				soft->is_used[soft->pairs[open->first + c].plane] = 1;
+		}
+	for (guint32 p = 0; p < soft->n_planes; p++)
+		if (soft->is_used[p])
+			soft->used[soft->n_used++] = p;
 }
 
 /* Spreads bundles FIRST to END alone. */
@@ -267,6 +292,8 @@ look_at(Soft *soft, guint32 first, guint32 end)
 		n += to - from;
 	}
 	soft->part = n ? (double)n / soft->first[n_kinds] : 1;
+	if (!soft->knows)
+		list_used(soft);
 }
 
 void
@@ -373,6 +400,8 @@ balance(Soft *soft, guint32 kind, double slack)
 	const WpNestProblem *problem = soft->problem;
 	gboolean is_scaled = FALSE;
 
+	if (soft->from[kind] == soft->to[kind])
+		return FALSE;
 	add_load(soft, kind);
 	/* From here on: how many a parent of the class may have. */
 	for (guint32 c = 0; c < problem->n_classes; c++) {
