@@ -41,11 +41,11 @@ rename_label(Anonymizer *anonymizer, const char *label)
 	return word;
 }
 
-/* Options end in those that hold expressions: "engine=nesting root=... where=... filter=...". */
+/* Options end in those that hold expressions: "engine=nesting root=... hide=... where=... filter=...". */
 static const char *
 rename_options(Anonymizer *anonymizer, const char *options)
 {
-	static const char *const expressions[] = { " root=", " where=", " filter=" };
+	static const char *const expressions[] = { " root=", " hide=", " where=", " filter=" };
 	gsize length = strlen(options);
 	for (guint i = 0; i < G_N_ELEMENTS(expressions); i++) {
 		const char *at = strstr(options, expressions[i]);
