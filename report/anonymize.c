@@ -76,4 +76,9 @@ wp_comparison_anonymize(WpComparison *comparison)
 			operation->parts[k].label =
 				rename_label(&anonymizer, operation->parts[k].label);
 	}
+	for (guint32 i = 0; i < comparison->n_paths; i++)
+		for (guint32 k = 0; k < comparison->paths[i].n_edits; k++) {
+			WpPathEdit *edit = &comparison->paths[i].edits[k];
+			edit->label = rename_label(&anonymizer, edit->label);
+		}
 }

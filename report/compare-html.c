@@ -592,6 +592,14 @@ write_structure(const Writer *writer)
 	else
 		wp_out_text(writer->html.out, "<p>The same operations, and the same calls in them, "
 					      "as far as these captures can show.</p>\n");
+	g_autoptr(GPtrArray) paths = wp_compare_path_sentences(comparison, shorten_name);
+	if (paths->len) {
+		wp_out_text(
+			writer->html.out,
+			"<h3>Paths on one side only, beside the nearest on the other</h3>\n<ul>\n");
+		write_sentences(writer, paths, "path");
+		wp_out_text(writer->html.out, "</ul>\n");
+	}
 	wp_out_text(writer->html.out, "</section>\n");
 }
 

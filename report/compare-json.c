@@ -96,6 +96,31 @@ write_operation(WpJson *json, const WpComparison *comparison, const WpComparedOp
 }
 
 static void
+write_path(WpJson *json, const WpComparison *comparison, const WpComparedPath *path)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_uint(json, "operation", path->operation);
+	wp_json_text(json, "side", path->side ? "after" : "before");
+	wp_json_uint(json, "requests", path->count);
+	wp_json_number(json, "share", path->share, 6);
+	wp_json_number(json, "nearest_share", path->nearest_share, 6);
+	wp_json_open(json, "edits", '[');
+	for (guint32 i = 0; i < path->n_edits; i++) {
+		const WpPathEdit *edit = &path->edits[i];
+		wp_json_open(json, NULL, '{');
+		wp_json_text(json, "caller", wp_role_name(comparison->roles, edit->caller));
+		wp_json_text(json, "node", wp_role_name(comparison->roles, edit->role));
+		wp_json_text(json, "operation", edit->label);
+		wp_json_uint(json, "nearest_calls", edit->counts[0]);
+		wp_json_uint(json, "calls", edit->counts[1]);
+		wp_json_close(json, '}');
+	}
+	wp_json_close(json, ']');
+	wp_json_uint(json, "edits_left_out", path->n_edits_left);
+	wp_json_close(json, '}');
+}
+
+static void
 write_side(WpJson *json, const WpComparedSide *side)
 {
 	wp_json_open(json, NULL, '{');
@@ -164,6 +189,10 @@ wp_compare_json(const WpComparison *comparison, const WpComparePage *page, WpOut
 	wp_json_open(&json, "operations", '[');
 	for (guint32 i = 0; i < comparison->n_operations; i++)
 		write_operation(&json, comparison, &comparison->operations[i]);
+	wp_json_close(&json, ']');
+	wp_json_open(&json, "paths", '[');
+	for (guint32 i = 0; i < comparison->n_paths; i++)
+		write_path(&json, comparison, &comparison->paths[i]);
 	wp_json_close(&json, ']');
 	wp_json_close(&json, '}');
 }

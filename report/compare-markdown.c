@@ -122,5 +122,10 @@ wp_compare_markdown(const WpComparison *comparison, const WpComparePage *page, W
 	wp_out_text(out, ".\n\n");
 	write_list(doubts, out);
 	write_operations(comparison, page, out);
+	g_autoptr(GPtrArray) paths = wp_compare_path_sentences(comparison, wp_escape_markdown);
+	if (paths->len) {
+		wp_out_text(out, "\n**Paths on one side only**\n\n");
+		write_list(paths, out);
+	}
 	write_gate(page->gate, out);
 }

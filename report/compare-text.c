@@ -233,6 +233,18 @@ write_operations(Writer *writer, WpOut *out)
 }
 
 static void
+write_paths(const Writer *writer, WpOut *out)
+{
+	g_autoptr(GPtrArray) sentences =
+		wp_compare_path_sentences(writer->comparison, writer->escape);
+	if (!sentences->len)
+		return;
+	wp_text_heading(&writer->text, "Paths on one side only, beside the nearest on the other",
+			out);
+	write_sentences(writer, sentences, out);
+}
+
+static void
 write_gate(const Writer *writer, WpOut *out)
 {
 	const WpGate *gate = writer->page->gate;
@@ -266,6 +278,7 @@ write_text(const WpComparison *comparison, const WpComparePage *page, WpOut *out
 	write_verdict(&writer, out);
 	write_sides(&writer, out);
 	write_operations(&writer, out);
+	write_paths(&writer, out);
 	write_gate(&writer, out);
 	wp_out_printf(out, "\nverdict: %s\n", wp_compare_verdict(comparison));
 }

@@ -176,6 +176,9 @@ static const char *
 signed_time(char *buffer, double ns)
 {
 	char time[WP_FORMAT_MAX];
+	/* Times are whole nanoseconds: what is less is what rounding left. */
+	if (fabs(ns) < 0.5)
+		return "0";
 	g_snprintf(buffer, WP_FORMAT_MAX, "%s%s", ns < 0 ? "-" : "+",
 		   wp_format_time(time, fabs(ns)));
 	return buffer;
@@ -288,6 +291,65 @@ wp_compare_findings(const WpComparison *comparison, guint n, WpNameFunc escape)
 		find_parts(comparison, operation, n, escape, findings);
 	}
 	return findings;
+}
+
+/* (transfer full) */
+static char *
+times_text(guint n)
+{
+	return n == 1 ? g_strdup("once") : g_strdup_printf("%u times", n);
+}
+
+/* "with log POST below web", "without ...", "log POST below web 3 times instead of once" */
+static char *
+edit_text(const WpComparison *comparison, const WpPathEdit *edit, WpNameFunc escape)
+{
+	g_autofree char *label = escape(edit->label);
+	g_autofree char *node = escape(wp_role_name(comparison->roles, edit->role));
+	g_autofree char *caller = escape(wp_role_name(comparison->roles, edit->caller));
+	g_autofree char *call =
+		g_strdup_printf("%s%s%s below %s", node, *label ? " " : "", label, caller);
+	if (edit->counts[1] == 0)
+		return g_strdup_printf("without %s", call);
+	g_autofree char *now = times_text(edit->counts[1]), *then = times_text(edit->counts[0]);
+	if (edit->counts[0] == 0)
+		return g_strdup_printf("with %s%s%s", call, edit->counts[1] > 1 ? " " : "",
+				       edit->counts[1] > 1 ? now : "");
+	return g_strdup_printf("%s %s instead of %s", call, now, then);
+}
+
+static char *
+path_text(const WpComparison *comparison, const WpComparedPath *path, WpNameFunc escape)
+{
+	const WpComparedOperation *operation = &comparison->operations[path->operation];
+	char share[WP_FORMAT_MAX], nearest[WP_FORMAT_MAX];
+	g_autofree char *name = wp_compare_operation_name(comparison, operation, escape);
+	GString *text = g_string_new(NULL);
+	g_string_append_printf(text, "%s: %s path, %s of its requests %s: that of %s %s", name,
+			       path->side ? "new" : "lost", wp_format_share(share, path->share),
+			       path->side ? "after" : "before",
+			       wp_format_share(nearest, path->nearest_share),
+			       path->side ? "before" : "after");
+	for (guint32 i = 0; i < path->n_edits; i++) {
+		g_autofree char *edit = edit_text(comparison, &path->edits[i], escape);
+		g_string_append_printf(text, ", %s", edit);
+	}
+	if (path->n_edits_left)
+		g_string_append_printf(text, ", and %u more", path->n_edits_left);
+	g_string_append_c(text, '.');
+	return g_string_free(text, FALSE);
+}
+
+GPtrArray *
+wp_compare_path_sentences(const WpComparison *comparison, WpNameFunc escape)
+{
+	GPtrArray *sentences = g_ptr_array_new_with_free_func(g_free);
+	for (guint32 i = 0; i < comparison->n_paths; i++)
+		g_ptr_array_add(sentences, path_text(comparison, &comparison->paths[i], escape));
+	if (comparison->n_paths_left)
+		g_ptr_array_add(sentences, g_strdup_printf("... and %u paths more.",
+							   comparison->n_paths_left));
+	return sentences;
 }
 
 /* What speaks against comparing, where it needs no number. */

@@ -42,6 +42,12 @@ const char *wp_compare_cause(const WpComparedPart *part);
 /* Sentences on what has changed, most first, at most N; of operations and their parts. */
 GPtrArray *wp_compare_findings(const WpComparison *comparison, guint n, WpNameFunc escape);
 
+/*
+ * Sentences on paths that are on one side only: "GET /buy  c > web: new path in 2.1% of its requests: that of 88% before, with
+ * POST log below web."
+ */
+GPtrArray *wp_compare_path_sentences(const WpComparison *comparison, WpNameFunc escape);
+
 /* Sentences on what speaks against comparing. */
 GPtrArray *wp_compare_doubts(const WpComparison *comparison);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/compare-paths.h"
 #include "report/compare-private.h"
 #include "report/roles.h"
 #include "report/unify.h"
@@ -686,6 +687,7 @@ wp_compare(WpDigest *const *digests, guint n, guint n_before, const WpCompareOpt
 	if (comparison->n_operations)
 		qsort(comparison->operations, comparison->n_operations,
 		      sizeof *comparison->operations, compare_operations);
+	wp_compare_find_paths(comparison, digests, n, n_before);
 	return comparison;
 }
 
@@ -700,6 +702,9 @@ wp_comparison_free(WpComparison *comparison)
 		g_free(comparison->operations[i].parts);
 	}
 	g_free(comparison->operations);
+	for (guint32 i = 0; i < comparison->n_paths; i++)
+		wp_compared_path_clear(&comparison->paths[i]);
+	g_free(comparison->paths);
 	wp_roles_free(comparison->roles);
 	g_string_chunk_free(comparison->texts);
 	g_free(comparison);

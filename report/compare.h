@@ -108,6 +108,26 @@ typedef struct {
 	WpComparedPart *parts; /* the own call first; then the greatest contributions */
 } WpComparedOperation;
 
+/* A call that a path has more or less often than the nearest one of the other side. */
+typedef struct {
+	guint32 caller; /* role */
+	guint32 role;
+	const char *label;
+	guint counts[2]; /* in that one, in this one */
+} WpPathEdit;
+
+/* A path on one side only (compare-paths.h). */
+typedef struct {
+	guint32 operation;    /* number */
+	guint side;           /* where it is: 1 = new, 0 = gone */
+	guint64 count;        /* requests */
+	double share;         /* of those of the operation */
+	double nearest_share; /* of the nearest path, on the other side */
+	guint32 n_edits;
+	WpPathEdit *edits;
+	guint32 n_edits_left;
+} WpComparedPath;
+
 typedef struct {
 	const char *label; /* "before", or what the user calls it */
 	guint n_captures;
@@ -160,7 +180,10 @@ typedef struct {
 	gboolean is_worse; /* something takes longer, or is called more often */
 	guint32 n_operations;
 	WpComparedOperation *operations; /* changed first, by contribution; background last */
-	GStringChunk *texts;             /* that are of no digest */
+	guint32 n_paths;
+	WpComparedPath *paths; /* by operation, new ones first */
+	guint32 n_paths_left;  /* beyond that */
+	GStringChunk *texts;   /* that are of no digest */
 } WpComparison;
 
 /*
