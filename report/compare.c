@@ -356,13 +356,14 @@ fill_parts(Builder *builder, const Group *group, WpComparedOperation *operation)
 	guint32 n = operation->n_parts = parts.groups->len;
 	operation->parts = g_new0(WpComparedPart, n + 1);
 	g_autofree const Group **order = g_new0(const Group *, n + 1);
-	for (guint32 i = 0, at = 1; i < n; i++) {
-		const Group *own = parts.groups->pdata[i];
-		if (is_root_of(operation, &own->key))
-			order[0] = own;
-		else
-			order[at++] = own;
-	}
+	/* The own call first; a result that was written by hand may lack it. */
+	guint32 at = 0;
+	for (guint pass = 0; pass < 2; pass++)
+		for (guint32 i = 0; i < n; i++) {
+			const Group *own = parts.groups->pdata[i];
+			if (is_root_of(operation, &own->key) == (pass == 0))
+				order[at++] = own;
+		}
 	for (guint32 i = 0; i < n; i++) {
 		WpComparedPart *part = &operation->parts[i];
 		part->role = order[i]->key.role;
