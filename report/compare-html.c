@@ -523,7 +523,7 @@ write_operations(const Writer *writer)
 		write_operation(writer, i, most);
 	end_table(writer);
 	if (n < comparison->n_operations)
-		wp_out_printf(writer->html.out, "<p>... and %u more, none of them changed.</p>\n",
+		wp_out_printf(writer->html.out, "<p>... and %u more.</p>\n",
 			      comparison->n_operations - n);
 	for (guint32 i = 0; i < n; i++)
 		if (has_detail(comparison, i))

@@ -17,8 +17,8 @@
 
 /* One chain in a path. */
 typedef struct {
-	const char *key; /* the same text for the same chain */
-	guint32 caller;  /* role; of the first its own */
+	guint32 number; /* the same for the same chain */
+	guint32 caller; /* role; of the first its own */
 	guint32 role;
 	const char *label;
 	guint count;
@@ -26,7 +26,7 @@ typedef struct {
 
 /* A path of one operation, of all captures. */
 typedef struct {
-	GArray *chains; /* Chain, by key */
+	GArray *chains; /* Chain, by number */
 	guint64 counts[2];
 } Path;
 
@@ -35,7 +35,7 @@ typedef struct {
 	WpDigest *const *digests;
 	guint n;
 	guint n_before;
-	GStringChunk *keys;
+	GHashTable *numbers; /* chain above, role and label -> number of a chain, from 1 */
 } Finder;
 
 static void
@@ -55,7 +55,23 @@ wp_compared_path_clear(WpComparedPath *path)
 static int
 compare_chains(gconstpointer a, gconstpointer b)
 {
-	return strcmp(((const Chain *)a)->key, ((const Chain *)b)->key);
+	guint32 x = ((const Chain *)a)->number, y = ((const Chain *)b)->number;
+	return (x > y) - (x < y);
+}
+
+/* Of the chain that goes on from the chain ABOVE (0: it begins) with a call of LABEL into ROLE. */
+static guint32
+number_of(const Finder *finder, guint32 above, guint32 role, const char *label)
+{
+	g_autofree char *key = g_strdup_printf("%u %u %s", above, role, label);
+	guint32 number = GPOINTER_TO_UINT(g_hash_table_lookup(finder->numbers, key));
+
+	if (!number) {
+		number = g_hash_table_size(finder->numbers) + 1;
+		g_hash_table_insert(finder->numbers, g_steal_pointer(&key),
+				    GUINT_TO_POINTER(number));
+	}
+	return number;
 }
 
 /* (transfer full) The chains of PATTERN, equal ones once. */
@@ -63,17 +79,15 @@ static GArray *
 chains_of(const Finder *finder, const WpDigestPattern *pattern, const guint32 *roles)
 {
 	GArray *chains = g_array_sized_new(FALSE, FALSE, sizeof(Chain), pattern->n_places);
-	g_autofree const char **keys = g_new0(const char *, pattern->n_places + 1);
+	g_autofree guint32 *numbers = g_new(guint32, pattern->n_places + 1);
 	guint n = 0;
 
 	for (guint32 i = 0; i < pattern->n_places; i++) {
 		const WpDigestPlace *place = &pattern->places[i];
 		gboolean is_root = place->parent >= i;
-		g_autofree char *key =
-			g_strdup_printf("%s\x1f%u\x1e%s", is_root ? "" : keys[place->parent],
-					roles[place->node], place->label);
-		keys[i] = g_string_chunk_insert_const(finder->keys, key);
-		Chain chain = { keys[i],
+		numbers[i] = number_of(finder, is_root ? 0 : numbers[place->parent],
+				       roles[place->node], place->label);
+		Chain chain = { numbers[i],
 				roles[is_root ? place->node : pattern->places[place->parent].node],
 				roles[place->node], place->label, 1 };
 		g_array_append_val(chains, chain);
@@ -82,7 +96,7 @@ chains_of(const Finder *finder, const WpDigestPattern *pattern, const guint32 *r
 	for (guint i = 0; i < chains->len; i++) {
 		Chain *chain = &g_array_index(chains, Chain, i);
 		Chain *last = n ? &g_array_index(chains, Chain, n - 1) : NULL;
-		if (last && last->key == chain->key)
+		if (last && last->number == chain->number)
 			last->count++;
 		else
 			g_array_index(chains, Chain, n++) = *chain;
@@ -98,7 +112,7 @@ name_of(const GArray *chains)
 	GString *name = g_string_new(NULL);
 	for (guint i = 0; i < chains->len; i++) {
 		const Chain *chain = &g_array_index(chains, Chain, i);
-		g_string_append_printf(name, "%s\x1d%u\x1c", chain->key, chain->count);
+		g_string_append_printf(name, "%u:%u,", chain->number, chain->count);
 	}
 	return g_string_free(name, FALSE);
 }
@@ -157,7 +171,7 @@ foreach_edit(const GArray *from, const GArray *to, EditFunc func, gpointer data)
 	for (guint i = 0, k = 0; i < from->len || k < to->len;) {
 		const Chain *a = i < from->len ? &g_array_index(from, Chain, i) : NULL;
 		const Chain *b = k < to->len ? &g_array_index(to, Chain, k) : NULL;
-		int order = !a ? 1 : !b ? -1 : strcmp(a->key, b->key);
+		int order = !a ? 1 : !b ? -1 : compare_chains(a, b);
 		if (order != 0 || a->count != b->count)
 			func(order <= 0 ? a : NULL, order >= 0 ? b : NULL, data);
 		i += order <= 0;
@@ -281,8 +295,9 @@ compare_paths(gconstpointer a, gconstpointer b)
 void
 wp_compare_find_paths(WpComparison *comparison, WpDigest *const *digests, guint n, guint n_before)
 {
-	g_autoptr(GStringChunk) keys = g_string_chunk_new(4096);
-	const Finder finder = { comparison, digests, n, n_before, keys };
+	g_autoptr(GHashTable) numbers =
+		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	const Finder finder = { comparison, digests, n, n_before, numbers };
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(WpComparedPath));
 
 	for (guint32 i = 0; i < comparison->n_operations; i++) {
