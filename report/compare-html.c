@@ -108,7 +108,7 @@ static void
 begin_table(const Writer *writer, const char *id, const char *caption, const char *const *headings)
 {
 	WpOut *out = writer->html.out;
-	wp_out_text(out, "<div class=\"wide\"><table class=\"sortable\"");
+	wp_out_text(out, "<div class=\"wide\" tabindex=\"0\"><table class=\"sortable\"");
 	if (id)
 		wp_out_printf(out, " id=\"%s\"", id);
 	wp_out_printf(out, ">\n<caption>%s</caption>\n<thead><tr>", caption);
@@ -404,15 +404,16 @@ write_curves(const Writer *writer, const WpComparedOperation *operation)
 	const Range range = range_of(operation);
 	if (!(range.high_ns > range.low_ns))
 		return;
-	wp_out_printf(html->out,
-		      "<h4>Latency: share of the requests that took at most so long</h4>\n"
-		      "<div class=\"wide\"><svg class=\"curve\" role=\"img\" width=\"%d\" "
-		      "height=\"%d\" viewBox=\"0 0 %d %d\" font-size=\"11\" "
-		      "font-family=\"sans-serif\" fill=\"currentColor\"><title>Shares of requests "
-		      "by latency, logarithmic: before dashed, after solid; the table below has "
-		      "the quantiles</title>\n",
-		      CURVE_LEFT + CURVE_WIDTH + 10, CURVE_TOP + CURVE_HEIGHT + CURVE_BOTTOM,
-		      CURVE_LEFT + CURVE_WIDTH + 10, CURVE_TOP + CURVE_HEIGHT + CURVE_BOTTOM);
+	wp_out_printf(
+		html->out,
+		"<h4>Latency: share of the requests that took at most so long</h4>\n"
+		"<div class=\"wide\" tabindex=\"0\"><svg class=\"curve\" role=\"img\" width=\"%d\" "
+		"height=\"%d\" viewBox=\"0 0 %d %d\" font-size=\"11\" "
+		"font-family=\"sans-serif\" fill=\"currentColor\"><title>Shares of requests "
+		"by latency, logarithmic: before dashed, after solid; the table below has "
+		"the quantiles</title>\n",
+		CURVE_LEFT + CURVE_WIDTH + 10, CURVE_TOP + CURVE_HEIGHT + CURVE_BOTTOM,
+		CURVE_LEFT + CURVE_WIDTH + 10, CURVE_TOP + CURVE_HEIGHT + CURVE_BOTTOM);
 	write_axes(writer, &range);
 	for (guint side = 0; side < 2; side++) {
 		int x = CURVE_LEFT + (int)side * CURVE_WIDTH / 2, y = CURVE_TOP + CURVE_HEIGHT + 30;

@@ -186,21 +186,20 @@ write_scale(const Course *course)
 	}
 }
 
+/* What was asked, BETWEEN, who asked whom. */
 static void
-write_name(const Course *course)
+write_name(const Course *course, const char *between)
 {
 	const WpDigest *digest = course->html->view->digest;
 	const WpDigestOperation *operation = course->operation;
 	const char *client = g_array_index(digest->nodes, WpDigestNode, operation->client).name;
 	const char *node = g_array_index(digest->nodes, WpDigestNode, operation->node).name;
-	wp_out_text(course->html->out, "<h4>");
 	wp_html_text(course->html, *operation->label ? operation->label : operation->protocol,
 		     NAME_WIDTH);
-	wp_out_text(course->html->out, " <span class=\"who\">");
+	wp_out_text(course->html->out, between);
 	wp_html_text(course->html, client, NAME_WIDTH);
 	wp_out_text(course->html->out, " \342\206\222 ");
 	wp_html_text(course->html, node, NAME_WIDTH);
-	wp_out_text(course->html->out, "</span></h4>\n");
 }
 
 static void
@@ -210,17 +209,23 @@ write_course(const Course *course)
 	const WpDigestBlock *slowest = block_at(course, course->slowest);
 	char most[WP_FORMAT_MAX], at[WP_FORMAT_MAX], rate[WP_FORMAT_MAX];
 	g_autofree char *requests = wp_words_count(slowest->requests, "request");
-	write_name(course);
-	wp_out_printf(html->out,
-		      "<p class=\"sum\">Slowest: mean %s, %s from +%s on. At most %s requests a "
-		      "second.</p>\n<div class=\"wide\"><svg class=\"curve\" role=\"img\" "
-		      "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-size=\"11\" "
-		      "font-family=\"sans-serif\" fill=\"currentColor\"><title>Mean latency over "
-		      "time as a line, requests a second as areas, errors as marks below</title>\n",
-		      wp_format_time(most, course->most_ns), requests,
-		      wp_format_time(at, begin_of(course, course->slowest)),
-		      wp_format_number(rate, course->most_rate), LEFT + WIDTH + 10,
-		      TOP + HEIGHT + BOTTOM, LEFT + WIDTH + 10, TOP + HEIGHT + BOTTOM);
+	wp_out_text(html->out, "<h3>");
+	write_name(course, " <span class=\"who\">");
+	wp_out_printf(
+		html->out,
+		"</span></h3>\n<p class=\"sum\">Slowest: mean %s, %s from +%s on. At most %s "
+		"requests a "
+		"second.</p>\n<div class=\"wide\" tabindex=\"0\"><svg class=\"curve\" role=\"img\" "
+		"width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-size=\"11\" "
+		"font-family=\"sans-serif\" fill=\"currentColor\"><title>",
+		wp_format_time(most, course->most_ns), requests,
+		wp_format_time(at, begin_of(course, course->slowest)),
+		wp_format_number(rate, course->most_rate), LEFT + WIDTH + 10, TOP + HEIGHT + BOTTOM,
+		LEFT + WIDTH + 10, TOP + HEIGHT + BOTTOM);
+	/* Names of drawings are names of landmarks: no two are the same. */
+	write_name(course, ", ");
+	wp_out_text(html->out, ": mean latency over time as a line, requests a second as areas, "
+			       "errors as marks below</title>\n");
 	write_rates(course);
 	write_errors(course);
 	write_latency(course);

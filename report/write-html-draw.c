@@ -126,7 +126,8 @@ wp_html_timeline(const WpHtml *html, const WpViewRequest *request, const char *i
 	guint32 n = request->n_calls, height = RULER + n * ROW + 4;
 	char time[WP_FORMAT_MAX];
 	wp_out_printf(html->out,
-		      "<div class=\"wide\"><svg class=\"timeline\" id=\"%s-t\" role=\"img\" "
+		      "<div class=\"wide\" tabindex=\"0\"><svg class=\"timeline\" id=\"%s-t\" "
+		      "role=\"img\" "
 		      "width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\" font-size=\"12\" "
 		      "font-family=\"sans-serif\" fill=\"currentColor\" data-ns=\"",
 		      id, NAMES + BARS + RIGHT, height, NAMES + BARS + RIGHT, height);
@@ -219,13 +220,13 @@ wp_html_curve(const WpHtml *html, const WpViewPattern *pattern)
 	char low[WP_FORMAT_MAX], high[WP_FORMAT_MAX], count[WP_FORMAT_MAX];
 	if (curve.n_bins < 2)
 		return;
-	wp_out_printf(
-		html->out,
-		"<h4>Latency of these requests</h4>\n<div class=\"wide\"><svg class=\"curve\" "
-		"role=\"img\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-		"font-size=\"11\" font-family=\"sans-serif\" fill=\"currentColor\">",
-		CURVE_WIDTH + 2 * CURVE_LEFT, CURVE_HEIGHT + CURVE_BOTTOM,
-		CURVE_WIDTH + 2 * CURVE_LEFT, CURVE_HEIGHT + CURVE_BOTTOM);
+	wp_out_printf(html->out,
+		      "<h4>Latency of these requests</h4>\n<div class=\"wide\" tabindex=\"0\"><svg "
+		      "class=\"curve\" "
+		      "role=\"img\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+		      "font-size=\"11\" font-family=\"sans-serif\" fill=\"currentColor\">",
+		      CURVE_WIDTH + 2 * CURVE_LEFT, CURVE_HEIGHT + CURVE_BOTTOM,
+		      CURVE_WIDTH + 2 * CURVE_LEFT, CURVE_HEIGHT + CURVE_BOTTOM);
 	wp_out_printf(html->out,
 		      "<title>Histogram of %s latencies from %s to %s, logarithmic, and "
 		      "the share below as a line</title>\n",
@@ -260,7 +261,8 @@ wp_html_shares(const WpHtml *html)
 		return;
 	wp_out_printf(
 		html->out,
-		"<div class=\"wide\"><svg class=\"shares\" role=\"img\" width=\"%d\" "
+		"<div class=\"wide\" tabindex=\"0\"><svg class=\"shares\" role=\"img\" "
+		"width=\"%d\" "
 		"height=\"44\" viewBox=\"0 0 %d 44\" font-size=\"12\" "
 		"font-family=\"sans-serif\" fill=\"currentColor\"><title>Shares of self time by "
 		"node; the table below has the numbers</title>\n",

@@ -72,7 +72,8 @@ write_causes(const WpHtml *html)
 	const WpView *view = html->view;
 	guint32 n = 0;
 	wp_out_text(html->out,
-		    "<div class=\"wide\"><table class=\"sortable\">\n<caption>What held calls "
+		    "<div class=\"wide\" tabindex=\"0\"><table class=\"sortable\">\n<caption>What "
+		    "held calls "
 		    "up</caption>\n<thead><tr><th scope=\"col\">calls</th><th "
 		    "scope=\"col\">cause</th><th scope=\"col\">stalls</th><th scope=\"col\">calls "
 		    "held up</th><th scope=\"col\">time</th><th scope=\"col\">longest</th><th "
@@ -103,7 +104,8 @@ wp_html_edges(const WpHtml *html)
 		"<section id=\"edges\">\n<h2>Where edges lose time</h2>\n<p>Request, server, reply "
 		"and stalls are the parts of the latency; network (both ways, where both ends were "
 		"captured) is in them. Connect (TCP) and set-up (TLS, login) come before the first "
-		"call of a connection.</p>\n<div class=\"wide\"><table class=\"sortable\">\n"
+		"call of a connection.</p>\n<div class=\"wide\" tabindex=\"0\"><table "
+		"class=\"sortable\">\n"
 		"<caption>Most time lost first</caption>\n<thead><tr><th scope=\"col\">calls</th>"
 		"<th scope=\"col\">all</th><th scope=\"col\">mean</th><th scope=\"col\">request"
 		"</th><th scope=\"col\">server</th><th scope=\"col\">reply</th><th "

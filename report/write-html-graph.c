@@ -220,7 +220,8 @@ static void
 write_graph_table(const WpHtml *html, const WpServiceGraph *graph)
 {
 	wp_out_text(html->out,
-		    "<details><summary>The same as a table</summary><div class=\"wide\"><table "
+		    "<details><summary>The same as a table</summary><div class=\"wide\" "
+		    "tabindex=\"0\"><table "
 		    "class=\"sortable\">\n<caption>Calls between nodes</caption>\n<thead><tr><th "
 		    "scope=\"col\">caller</th><th scope=\"col\">called</th><th scope=\"col\">calls"
 		    "</th><th scope=\"col\">errors</th><th scope=\"col\">mean</th></tr></thead>\n"
@@ -301,8 +302,8 @@ wp_html_service_graph(const WpHtml *html)
 			    "calls to draw.</p>\n</section>\n");
 		return;
 	}
-	wp_out_text(html->out,
-		    "<section id=\"graph\">\n<h2>Who calls whom</h2>\n<div class=\"wide\">");
+	wp_out_text(html->out, "<section id=\"graph\">\n<h2>Who calls whom</h2>\n<div "
+			       "class=\"wide\" tabindex=\"0\">");
 	write_drawing(html, graph, "");
 	wp_out_text(html->out, "</div>\n");
 	if (graph->n_hidden)
@@ -410,7 +411,8 @@ wp_html_flame(const WpHtml *html)
 		html->out,
 		"<section id=\"flame\">\n<h2>Flame graph</h2>\n<p>Width is self time, summed over "
 		"all requests: what the work costs. Calls at the same time count each, so a "
-		"wide frame may not be what a request waits for.</p>\n<div class=\"wide\"><svg "
+		"wide frame may not be what a request waits for.</p>\n<div class=\"wide\" "
+		"tabindex=\"0\"><svg "
 		"class=\"flame\" role=\"img\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\" "
 		"font-size=\"11\" font-family=\"sans-serif\" fill=\"currentColor\"><title>Self "
 		"time by path: a frame is a call, the frames below it the calls that it makes"

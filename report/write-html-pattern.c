@@ -105,7 +105,8 @@ write_tree(WpHtml *html, const WpViewPattern *pattern)
 	n = MIN(n, WP_HTML_MAX_ROWS - MIN(html->n_rows, WP_HTML_MAX_ROWS));
 	html->n_rows += n;
 	wp_out_printf(html->out,
-		      "<div class=\"wide\"><table class=\"tree\" id=\"t%u\">\n<caption>Calls of a "
+		      "<div class=\"wide\" tabindex=\"0\"><table class=\"tree\" "
+		      "id=\"t%u\">\n<caption>Calls of a "
 		      "request of pattern #%u, as a tree</caption>\n<thead><tr><th "
 		      "scope=\"col\">path</th>",
 		      pattern->rank, pattern->rank);
@@ -170,7 +171,8 @@ static void
 write_call_table(const WpHtml *html, const WpViewRequest *request, guint32 n)
 {
 	wp_out_text(html->out,
-		    "<details><summary>The same as a table</summary><div class=\"wide\"><table>\n"
+		    "<details><summary>The same as a table</summary><div class=\"wide\" "
+		    "tabindex=\"0\"><table>\n"
 		    "<caption>Calls of this request</caption>\n<thead><tr><th scope=\"col\">call"
 		    "</th><th scope=\"col\">start</th><th scope=\"col\">total</th><th "
 		    "scope=\"col\">median</th><th scope=\"col\">self</th><th scope=\"col\">median"

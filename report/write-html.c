@@ -220,7 +220,8 @@ write_operations(const WpHtml *html, gboolean background)
 	if (!all)
 		return;
 	wp_out_printf(html->out,
-		      "<div class=\"wide\"><table class=\"sortable\">\n<caption>%s</caption>\n"
+		      "<div class=\"wide\" tabindex=\"0\"><table "
+		      "class=\"sortable\">\n<caption>%s</caption>\n"
 		      "<thead><tr><th scope=\"col\">request</th><th scope=\"col\">time%%</th><th "
 		      "scope=\"col\">requests</th><th scope=\"col\">errors</th><th scope=\"col\">"
 		      "mean</th><th scope=\"col\">p50</th><th scope=\"col\">p95</th><th "
@@ -246,7 +247,8 @@ write_totals(const WpHtml *html)
 	if (!view->n_totals)
 		return;
 	wp_out_text(html->out,
-		    "<div class=\"wide\"><table class=\"sortable\">\n<caption>Self time by node: "
+		    "<div class=\"wide\" tabindex=\"0\"><table class=\"sortable\">\n<caption>Self "
+		    "time by node: "
 		    "the part of its calls in which none of its own calls is open</caption>\n"
 		    "<thead><tr><th scope=\"col\">node</th><th scope=\"col\">self%</th><th "
 		    "scope=\"col\">self</th><th scope=\"col\">calls</th><th scope=\"col\">a "
@@ -308,7 +310,8 @@ write_tails(const WpHtml *html)
 		html->out,
 		"<p>Calls of one kind of which a few take far more self time than the others: "
 		"what is in no mean and no p99. Far more: over the median by ten times as much as "
-		"the third quartile, and three times the median.</p>\n<div class=\"wide\"><table "
+		"the third quartile, and three times the median.</p>\n<div class=\"wide\" "
+		"tabindex=\"0\"><table "
 		"class=\"sortable\">\n<caption>Most time above the median first</caption>\n"
 		"<thead><tr><th scope=\"col\">calls</th><th scope=\"col\">all</th><th "
 		"scope=\"col\">slow</th><th scope=\"col\">median</th><th scope=\"col\">slow "
@@ -352,15 +355,15 @@ write_what_if(const WpHtml *html)
 
 	wp_out_text(html->out, "<section id=\"whatif\">\n<h2>What if</h2>\n<p>");
 	wp_html_text(html, rules, 0);
-	wp_out_printf(
-		html->out,
-		".</p>\n<div class=\"wide\"><table class=\"sortable\">\n<caption>%s</caption>\n"
-		"<thead><tr><th scope=\"col\">request</th><th scope=\"col\">faster</th>"
-		"<th scope=\"col\">requests</th><th scope=\"col\">mean</th><th "
-		"scope=\"col\">then</th><th scope=\"col\">p50</th><th "
-		"scope=\"col\">then</th><th scope=\"col\">p95</th><th "
-		"scope=\"col\">then</th></tr></thead>\n<tbody>\n",
-		wp_what_if_legend);
+	wp_out_printf(html->out,
+		      ".</p>\n<div class=\"wide\" tabindex=\"0\"><table "
+		      "class=\"sortable\">\n<caption>%s</caption>\n"
+		      "<thead><tr><th scope=\"col\">request</th><th scope=\"col\">faster</th>"
+		      "<th scope=\"col\">requests</th><th scope=\"col\">mean</th><th "
+		      "scope=\"col\">then</th><th scope=\"col\">p50</th><th "
+		      "scope=\"col\">then</th><th scope=\"col\">p95</th><th "
+		      "scope=\"col\">then</th></tr></thead>\n<tbody>\n",
+		      wp_what_if_legend);
 	write_lot(html, what_if->all);
 	for (guint i = 0; i < MIN(n, MAX_WHAT_IF); i++)
 		write_lot(html, what_if->operations->pdata[i]);
@@ -463,7 +466,8 @@ write_patterns(WpHtml *html)
 			       "nodes, in the same order.</p>\n");
 	if (n) {
 		wp_out_text(html->out,
-			    "<div class=\"wide\"><table class=\"sortable\" id=\"pattern-table\">\n"
+			    "<div class=\"wide\" tabindex=\"0\"><table class=\"sortable\" "
+			    "id=\"pattern-table\">\n"
 			    "<caption>Most time first; times are latencies of requests</caption>\n"
 			    "<thead><tr><th scope=\"col\">#</th><th scope=\"col\">request</th><th "
 			    "scope=\"col\">time%</th><th scope=\"col\">requests</th><th "
@@ -493,10 +497,11 @@ static void
 write_lots(const WpHtml *html)
 {
 	const WpView *view = html->view;
-	wp_out_text(html->out, "<div class=\"wide\"><table>\n<caption>How the calls add up"
-			       "</caption>\n<thead><tr><th scope=\"col\">where</th><th "
-			       "scope=\"col\">calls</th><th scope=\"col\">one-way</th></tr></thead>"
-			       "\n<tbody>\n");
+	wp_out_text(html->out,
+		    "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>How the calls add up"
+		    "</caption>\n<thead><tr><th scope=\"col\">where</th><th "
+		    "scope=\"col\">calls</th><th scope=\"col\">one-way</th></tr></thead>"
+		    "\n<tbody>\n");
 	for (int i = 0; i < WP_VIEW_N_LOTS; i++) {
 		wp_out_printf(html->out, "<tr><th scope=\"row\">%s</th>", wp_view_lot_texts[i]);
 		wp_html_count_cell(html, view->lots[i].calls);
@@ -546,10 +551,12 @@ write_counters(const WpHtml *html)
 			      wp_format_share(share, quality->loss_share));
 	if (!quality->n_counters)
 		return;
-	wp_out_text(html->out, "<div class=\"wide\"><table>\n<caption>What was counted on the way"
-			       "</caption>\n<thead><tr><th scope=\"col\">level</th><th "
-			       "scope=\"col\">what</th><th scope=\"col\">count</th></tr></thead>\n"
-			       "<tbody>\n");
+	wp_out_text(
+		html->out,
+		"<div class=\"wide\" tabindex=\"0\"><table>\n<caption>What was counted on the way"
+		"</caption>\n<thead><tr><th scope=\"col\">level</th><th "
+		"scope=\"col\">what</th><th scope=\"col\">count</th></tr></thead>\n"
+		"<tbody>\n");
 	for (guint32 i = 0; i < quality->n_counters; i++)
 		write_counter(html, &quality->counters[i]);
 	wp_out_text(html->out, "</tbody>\n</table></div>\n");

@@ -652,7 +652,7 @@
 		controls.appendChild(box);
 		return select;
 	}
-	var bar = make("div", { "class": "bar", role: "toolbar", "aria-label": "Controls" });
+	var bar = make("section", { "class": "bar", "aria-label": "Controls" });
 	var controls = bar;
 
 	/* What is about trees is not shown where there are none. */
@@ -868,6 +868,20 @@
 		each("details.pattern", function (one, index) { one.open = one.open || index < 10; });
 	}
 
+	/* What can be scrolled is a landmark, and no two landmarks have one name: those of a pattern have its name, too. */
+	function nameRegions() {
+		var seen = {};
+		each(".wide", function (one) {
+			var caption = one.querySelector("caption") || one.querySelector("title");
+			var name = caption ? caption.textContent : "table", within = one.closest("details.pattern");
+			if (within)
+				name += ", " + within.querySelector("summary").textContent.trim();
+			seen["=" + name] = (seen["=" + name] || 0) + 1;
+			one.setAttribute("role", "region");
+			one.setAttribute("aria-label", seen["=" + name] > 1 ? name + ", " + seen["=" + name] : name);
+		});
+	}
+
 	load();
 	each("table.sortable", makeSortable);
 	each("table.tree", function (table) { trees.push(makeTree(table)); });
@@ -876,12 +890,7 @@
 	each("svg.timeline", makeTimeline);
 	each("svg.flame", makeFlame);
 	apply();
-	each(".wide", function (one) {
-		one.setAttribute("tabindex", "0");
-		one.setAttribute("role", "region");
-		var caption = one.querySelector("caption") || one.querySelector("title");
-		one.setAttribute("aria-label", caption ? caption.textContent : "table");
-	});
+	nameRegions();
 	document.addEventListener("keydown", onKey);
 	addEventListener("beforeprint", onPrint);
 	addEventListener("hashchange", function () { state = {}; load(); apply(); });

@@ -45,6 +45,10 @@ class Browser {
 			this.heard.push("console: " + JSON.stringify(message.params.args));
 		} else if (message.method === "Runtime.exceptionThrown") {
 			this.heard.push("exception: " + JSON.stringify(message.params.exceptionDetails));
+		} else if (message.method === "Page.javascriptDialogOpening") {
+			/* A page waits for it. */
+			this.heard.push("dialog: " + message.params.message);
+			this.send("Page.handleJavaScriptDialog", { accept: true }).catch(() => {});
 		} else if (message.method === "Log.entryAdded") {
 			this.heard.push("log: " + message.params.entry.text);
 		}
