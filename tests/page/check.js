@@ -199,6 +199,20 @@ async function review(browser) {
 		}
 }
 
+/* A table of hundreds of rows: the first hundred in the order chosen, or all. */
+async function longTable(browser) {
+	await browser.open("file://" + fs.realpathSync(hostile));
+	const table = "document.querySelector('#pattern-table')";
+	const shown = table + ".tBodies[0].rows.length + ' ' + [..." + table + ".tBodies[0].rows].filter(r => r.offsetHeight).length";
+	const ask = table + ".parentNode.nextElementSibling.querySelector('button').click(); " + shown;
+	const [all, few] = (await browser.ask(shown)).split(" ");
+	check("a long table is short", +all > 120 && +few === 100, [all, few]);
+	await browser.ask(table + ".tHead.rows[0].cells[0].querySelector('button').click()");
+	check("... also when it is sorted", await browser.ask(shown) === all + " 100");
+	check("... until all rows are asked for", await browser.ask(ask) === all + " " + all);
+	check("... and again", await browser.ask(ask) === all + " 100");
+}
+
 async function hostileNames(browser) {
 	for (const one of [hostile, hostileReview])
 		await hostilePage(browser, one);
@@ -219,7 +233,7 @@ async function hostilePage(browser, file) {
 	const browser = new Browser(program);
 	try {
 		await browser.start();
-		for (const test of [quiet, numbers, tails, keyboard, address, drawings, plain, review, hostileNames])
+		for (const test of [quiet, numbers, tails, keyboard, address, drawings, plain, review, longTable, hostileNames])
 			await test(browser);
 	} finally {
 		await browser.stop();
