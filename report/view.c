@@ -9,6 +9,7 @@
 #include "report/analysis.h"
 #include "report/format.h"
 #include "infer/map.h"
+#include "report/view-clusters.h"
 #include "report/view-edges.h"
 #include "report/view-links.h"
 #include "report/view-private.h"
@@ -688,6 +689,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	fill_patterns(&maker);
 	fill_operations(&maker);
 	fill_totals(&maker);
+	wp_view_clusters_fill(view);
 	wp_view_tails_fill(view, analysis);
 	wp_view_edges_fill(view, analysis);
 	fill_quality(&maker);
@@ -712,6 +714,7 @@ wp_view_free(WpView *view)
 		g_free(view->operations[i].shares);
 		g_free(view->operations[i].places);
 	}
+	wp_view_clusters_clear(view);
 	g_free(view->patterns);
 	g_free(view->operations);
 	g_free(view->totals);

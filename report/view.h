@@ -13,6 +13,8 @@
 
 #define WP_VIEW_NONE G_MAXUINT32
 
+struct WpViewCluster;
+
 /* A distribution of times, in short. */
 typedef struct {
 	guint64 count;
@@ -366,6 +368,9 @@ typedef struct {
 	guint32 n_patterns;
 	WpViewPattern *patterns; /* most time first; background last */
 	guint32 n_asides;        /* behind them: folded ones that keep something */
+
+	guint32 n_clusters;
+	struct WpViewCluster *clusters; /* report/view-clusters.h; most time first */
 
 	guint32 n_tails;
 	WpViewTail *tails; /* most time above the median first */

@@ -5,7 +5,7 @@
  * their total latency. Beyond the paper: the operation, the share of self time, the node with most self
  * time filled, and double edges to calls that overlap one beside them.
  */
-#include "report/writer.h"
+#include "report/write-dot.h"
 
 #include <string.h>
 
@@ -13,9 +13,7 @@
 #include "report/format.h"
 #include "report/write-spectrum.h"
 
-/* Columns of a line in an ellipse, and lines of an operation; wider ellipses tear the graph apart. */
-#define LINE_WIDTH 24
-#define MAX_LINES  2
+#define MAX_LINES 2 /* of an operation */
 
 /* Patterns that are less sure have a dashed border. */
 #define SURE_PATH 0.95
@@ -29,37 +27,32 @@ add_text(GString *out, const char *text)
 	wp_escape_dot_to(out, text);
 }
 
-/* A node's name, of bearable length. */
-static void
-add_name(GString *out, const char *name)
+void
+wp_dot_add_name(GString *out, const char *name)
 {
 	g_autofree char *safe = wp_escape_terminal(name, TRUE);
 	g_autofree char *shorter = wp_escape_shorten(safe, NAME_WIDTH);
 	add_text(out, shorter);
 }
 
-/*
- * TEXT in lines of LINE_WIDTH columns, broken at blanks, slashes and commas where there are some; each
- * line has its \n in front.
- */
-static void
-add_lines(GString *out, const char *text)
+void
+wp_dot_add_lines(GString *out, const char *text)
 {
 	g_autofree char *safe = wp_escape_terminal(text, TRUE);
 	const char *rest = safe;
 	for (guint line = 0; *rest && line < MAX_LINES; line++) {
 		g_autofree char *piece = NULL;
 		gboolean is_last = line + 1 == MAX_LINES;
-		if (wp_escape_width(rest) <= LINE_WIDTH || is_last) {
-			piece = wp_escape_shorten(rest, LINE_WIDTH);
+		if (wp_escape_width(rest) <= WP_DOT_LINE_WIDTH || is_last) {
+			piece = wp_escape_shorten(rest, WP_DOT_LINE_WIDTH);
 			rest = "";
 		} else {
 			const char *end = rest, *cut = NULL;
-			for (gsize used = 0; used < LINE_WIDTH && *end;
+			for (gsize used = 0; used < WP_DOT_LINE_WIDTH && *end;
 			     used++, end = g_utf8_next_char(end))
 				if (end > rest && strchr(" /,.", *end))
 					cut = *end == '/' ? end : end + 1;
-			cut = cut && cut - rest > LINE_WIDTH / 3 ? cut : end;
+			cut = cut && cut - rest > WP_DOT_LINE_WIDTH / 3 ? cut : end;
 			piece = g_strndup(rest, (gsize)(cut - rest));
 			rest = cut;
 		}
@@ -76,10 +69,10 @@ write_node(const WpViewPattern *pattern, guint32 i, WpOut *out)
 	g_autoptr(GString) label = g_string_new(NULL);
 	g_autoptr(GString) tip = g_string_new(NULL);
 
-	add_name(label, node->node);
+	wp_dot_add_name(label, node->node);
 	if (node->repeat > 1)
 		g_string_append_printf(label, " x%u", node->repeat);
-	add_lines(label, node->label);
+	wp_dot_add_lines(label, node->label);
 	const char *why = wp_view_no_latency(node);
 	g_string_append_printf(label, "\\n%s",
 			       why ? why : wp_format_time(latency, node->latency.mean_ns));
@@ -112,7 +105,7 @@ write_pattern(const WpViewPattern *pattern, WpOut *out)
 {
 	char count[WP_FORMAT_MAX], total[WP_FORMAT_MAX], share[WP_FORMAT_MAX];
 	g_autoptr(GString) client = g_string_new(NULL);
-	add_name(client, pattern->client);
+	wp_dot_add_name(client, pattern->client);
 	wp_format_count(count, pattern->count);
 	wp_format_time(total, pattern->total_ns);
 	gboolean is_unsure = pattern->path_odds >= 0 && pattern->path_odds < SURE_PATH;
@@ -131,9 +124,8 @@ write_pattern(const WpViewPattern *pattern, WpOut *out)
 	wp_out_text(out, "  }\n");
 }
 
-/* What is worth knowing before any path is believed. */
-static const char *
-warning_of(const WpView *view)
+const char *
+wp_dot_warning(const WpView *view)
 {
 	switch (view->links.trust) {
 	case WP_VIEW_TRUST_STOPPED:
@@ -147,8 +139,8 @@ warning_of(const WpView *view)
 	}
 }
 
-static void
-write_head(const WpView *view, guint32 n, guint32 all, WpOut *out)
+void
+wp_dot_begin(const WpView *view, WpOut *out)
 {
 	g_autoptr(GString) inputs = g_string_new(NULL);
 	char count[WP_FORMAT_MAX];
@@ -173,9 +165,15 @@ write_head(const WpView *view, guint32 n, guint32 all, WpOut *out)
 			 "arrowsize=0.7];\n");
 	wp_out_printf(out, "  label=\"%s: %s requests", inputs->str,
 		      wp_format_count(count, view->n_requests));
+}
+
+static void
+write_head(const WpView *view, guint32 n, guint32 all, WpOut *out)
+{
+	wp_dot_begin(view, out);
 	if (n < all)
 		wp_out_printf(out, ", the first %u of %u patterns", n, all);
-	wp_out_printf(out, "%s\";\n", warning_of(view));
+	wp_out_printf(out, "%s\";\n", wp_dot_warning(view));
 	wp_out_text(out,
 		    "  // ellipse: node, operation, mean latency (children included); edge: mean "
 		    "call delay;\n  // first edge: instances and their total latency; dashed: "

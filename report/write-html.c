@@ -481,6 +481,7 @@ write_patterns(WpHtml *html)
 		wp_out_text(html->out, "</tbody>\n</table></div>\n");
 	}
 	write_rest(html, n);
+	wp_html_clusters(html);
 	for (guint32 i = 0; i < parts; i++)
 		wp_html_pattern(html, &view->patterns[i], i == 0);
 	if (parts < n)

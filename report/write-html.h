@@ -64,6 +64,9 @@ void wp_html_shares(const WpHtml *html);
 /* The section of what edges lose (write-html-edges.c); nothing where none is worth it. */
 void wp_html_edges(const WpHtml *html);
 
+/* The table of patterns of one shape (write-html-clusters.c); nothing where there are none. */
+void wp_html_clusters(const WpHtml *html);
+
 /* The section of latencies over time (write-html-course.c); nothing without a digest. */
 void wp_html_course(const WpHtml *html);
 

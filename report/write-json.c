@@ -8,6 +8,7 @@
 #include "report/digest-json.h"
 #include "report/findings.h"
 #include "report/json.h"
+#include "report/view-clusters.h"
 #include "report/what-if.h"
 #include "report/service-graph.h"
 #include "report/write-spectrum.h"
@@ -217,6 +218,30 @@ write_tails(WpJson *json, const WpView *view)
 		wp_json_close(json, '}');
 	}
 	wp_json_close(json, ']');
+}
+
+static void
+write_cluster(WpJson *json, const WpView *view, const WpViewCluster *cluster)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_open(json, "patterns", '[');
+	for (guint32 i = 0; i < cluster->n_members; i++)
+		wp_json_uint(json, NULL, view->patterns[cluster->members[i]].rank);
+	wp_json_close(json, ']');
+	wp_json_uint(json, "count", cluster->count);
+	wp_json_number(json, "total_ns", cluster->total_ns, 0);
+	wp_json_number(json, "share", cluster->share, 6);
+	wp_json_uint(json, "fastest", view->patterns[cluster->fastest].rank);
+	wp_json_uint(json, "slowest", view->patterns[cluster->slowest].rank);
+	wp_json_open(json, "choices", '[');
+	for (guint32 i = 0; i < cluster->n_choices; i++) {
+		wp_json_open(json, NULL, '[');
+		for (guint32 k = 0; k < cluster->choices[i].n; k++)
+			wp_json_text(json, NULL, cluster->choices[i].nodes[k]);
+		wp_json_close(json, ']');
+	}
+	wp_json_close(json, ']');
+	wp_json_close(json, '}');
 }
 
 static void
@@ -501,6 +526,10 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	wp_json_open(&json, "patterns", '[');
 	for (guint32 i = 0; i < n; i++)
 		write_pattern(&json, &view->patterns[i]);
+	wp_json_close(&json, ']');
+	wp_json_open(&json, "clusters", '[');
+	for (guint32 i = 0; i < view->n_clusters; i++)
+		write_cluster(&json, view, &view->clusters[i]);
 	wp_json_close(&json, ']');
 	write_quality(&json, &view->quality);
 	write_shared(&json, view);

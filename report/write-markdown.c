@@ -6,11 +6,15 @@
 #include "report/escape.h"
 #include "report/findings.h"
 #include "report/format.h"
+#include "report/view-clusters.h"
 #include "report/what-if.h"
 #include "report/words.h"
 
 /* Columns of a name with its operation. */
 #define MAX_NAME 100
+
+/* Patterns of a shape, and nodes of a place of it. */
+#define MAX_MEMBERS 8
 
 /* Calls that are deeper stand no further in. */
 #define MAX_INDENT 20
@@ -239,6 +243,34 @@ write_patterns(const Markdown *markdown)
 }
 
 static void
+write_clusters(const Markdown *markdown)
+{
+	const WpView *view = markdown->view;
+	WpOut *out = markdown->out;
+	guint32 n = shown(markdown, view->n_clusters);
+	if (!n)
+		return;
+	wp_out_text(out, "\n**Patterns of one shape**: the same calls, to other nodes\n\n"
+			 "| time | requests | fastest mean | slowest mean | patterns | these or "
+			 "those nodes |\n|---:|---:|---:|---:|---|---|\n");
+	for (guint32 i = 0; i < n; i++) {
+		const WpViewCluster *cluster = &view->clusters[i];
+		char share[WP_FORMAT_MAX], count[WP_FORMAT_MAX];
+		char fastest[WP_FORMAT_MAX], slowest[WP_FORMAT_MAX];
+		g_autofree char *members = wp_view_cluster_members(view, cluster, MAX_MEMBERS);
+		g_autofree char *choices = wp_view_cluster_choices(cluster, MAX_MEMBERS);
+		g_autofree char *ranks = wp_escape_markdown(members);
+		g_autofree char *nodes = name_of(choices, "", "");
+		write_row(out, wp_format_share(share, cluster->share),
+			  wp_format_count(count, cluster->count),
+			  wp_format_time(fastest, wp_view_cluster_mean(view, cluster->fastest)),
+			  wp_format_time(slowest, wp_view_cluster_mean(view, cluster->slowest)),
+			  ranks, nodes, NULL);
+	}
+	write_more(out, view->n_clusters, n, "shapes");
+}
+
+static void
 write_report(const WpView *view, const WpPage *page, WpOut *out)
 {
 	const Markdown markdown = { view, page, out };
@@ -248,6 +280,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	write_totals(&markdown);
 	if (view->what_if)
 		write_what_if(&markdown);
+	write_clusters(&markdown);
 	write_patterns(&markdown);
 }
 

@@ -616,6 +616,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	if (view->what_if)
 		wp_what_if_write_text(view->what_if, page, out);
 	wp_text_edges(view, page, out);
+	wp_text_clusters(view, page, out);
 	write_patterns(&text);
 	write_background(&text);
 	wp_text_lots(view, page, out);

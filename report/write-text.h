@@ -42,6 +42,9 @@ gboolean wp_text_has_doubtful(const WpView *view, const WpPage *page);
 /* The part "Where edges lose time" (write-edges.c); nothing where there are no stalls worth it. */
 void wp_text_edges(const WpView *view, const WpPage *page, WpOut *out);
 
+/* The part "Patterns of one shape" (write-clusters.c); nothing where there are none. */
+void wp_text_clusters(const WpView *view, const WpPage *page, WpOut *out);
+
 /* What is missing, where it is worth knowing before any number is believed (write-quality.c). */
 void wp_text_warning(const WpView *view, const WpPage *page, WpOut *out);
 

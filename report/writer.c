@@ -4,11 +4,20 @@
 #include "report/form.h"
 
 extern const WpWriter wp_writer_text, wp_writer_dot, wp_writer_json, wp_writer_csv, wp_writer_html,
-	wp_writer_svg, wp_writer_markdown, wp_writer_services, wp_writer_mermaid;
+	wp_writer_svg, wp_writer_markdown, wp_writer_services, wp_writer_merged, wp_writer_mermaid;
 
 const WpWriter *const wp_writers[] = {
-	&wp_writer_text, &wp_writer_html, &wp_writer_services, &wp_writer_dot,     &wp_writer_json,
-	&wp_writer_csv,  &wp_writer_svg,  &wp_writer_markdown, &wp_writer_mermaid, NULL,
+	&wp_writer_text,
+	&wp_writer_html,
+	&wp_writer_services,
+	&wp_writer_merged,
+	&wp_writer_dot,
+	&wp_writer_json,
+	&wp_writer_csv,
+	&wp_writer_svg,
+	&wp_writer_markdown,
+	&wp_writer_mermaid,
+	NULL,
 };
 
 static gboolean
