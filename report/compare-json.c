@@ -96,6 +96,19 @@ write_operation(WpJson *json, const WpComparison *comparison, const WpComparedOp
 }
 
 static void
+write_kind(WpJson *json, const WpComparison *comparison, const WpComparedKind *kind)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_text(json, "node", wp_role_name(comparison->roles, kind->role));
+	wp_json_text(json, "operation", kind->label);
+	wp_json_text(json, "side", kind->side ? "after" : "before");
+	wp_json_uint(json, "calls", kind->calls);
+	wp_json_number(json, "calls_a_request", kind->calls_a_request, 6);
+	wp_json_number(json, "chance", kind->chance, 12);
+	wp_json_close(json, '}');
+}
+
+static void
 write_path(WpJson *json, const WpComparison *comparison, const WpComparedPath *path)
 {
 	wp_json_open(json, NULL, '{');
@@ -189,6 +202,10 @@ wp_compare_json(const WpComparison *comparison, const WpComparePage *page, WpOut
 	wp_json_open(&json, "operations", '[');
 	for (guint32 i = 0; i < comparison->n_operations; i++)
 		write_operation(&json, comparison, &comparison->operations[i]);
+	wp_json_close(&json, ']');
+	wp_json_open(&json, "kinds", '[');
+	for (guint32 i = 0; i < comparison->n_kinds; i++)
+		write_kind(&json, comparison, &comparison->kinds[i]);
 	wp_json_close(&json, ']');
 	wp_json_open(&json, "paths", '[');
 	for (guint32 i = 0; i < comparison->n_paths; i++)

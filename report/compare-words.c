@@ -104,6 +104,9 @@ wp_compare_summary(const WpComparison *comparison)
 				       "%u of %u operation%s changed, %u the same, %u unclear.",
 				       n[WP_VERDICT_CHANGED], n_all, n_all == 1 ? "" : "s",
 				       n[WP_VERDICT_SAME], n[WP_VERDICT_INCONCLUSIVE]);
+	if (comparison->n_kinds)
+		g_string_append_printf(text, " %u kind%s of call on one side only.",
+				       comparison->n_kinds, comparison->n_kinds == 1 ? "" : "s");
 	if (!comparison->by_captures && comparison->verdict == WP_VERDICT_CHANGED)
 		g_string_append(text, " These captures differ; what captures of one system differ "
 				      "by, three or more a side would show.");
@@ -273,6 +276,27 @@ find_parts(const WpComparison *comparison, const WpComparedOperation *operation,
 	}
 }
 
+/* Sentences of these, beyond those asked for: a new dependency is not to be lost behind what it has changed. */
+#define MAX_KINDS 5
+
+static char *
+find_kind(const WpComparison *comparison, const WpComparedKind *kind, WpNameFunc escape)
+{
+	char rate[WP_FORMAT_MAX];
+	g_autofree char *label = escape(kind->label);
+	g_autofree char *node = escape(wp_role_name(comparison->roles, kind->role));
+	g_autofree char *often =
+		kind->calls_a_request < 1
+			? g_strdup_printf("in %s of all requests",
+					  wp_format_share(rate, kind->calls_a_request))
+			: g_strdup_printf("%s times a request",
+					  wp_format_number(rate, kind->calls_a_request));
+	return g_strdup_printf("%s%s%s: %s %s, over all operations; never %s.", node,
+			       *label ? "  " : "", label,
+			       kind->side ? "new: called" : "gone: was called", often,
+			       kind->side ? "before" : "after");
+}
+
 GPtrArray *
 wp_compare_findings(const WpComparison *comparison, guint n, WpNameFunc escape)
 {
@@ -290,6 +314,8 @@ wp_compare_findings(const WpComparison *comparison, guint n, WpNameFunc escape)
 		}
 		find_parts(comparison, operation, n, escape, findings);
 	}
+	for (guint32 i = 0; i < MIN(comparison->n_kinds, MAX_KINDS); i++)
+		g_ptr_array_add(findings, find_kind(comparison, &comparison->kinds[i], escape));
 	return findings;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/compare-kinds.h"
 #include "report/compare-paths.h"
 #include "report/compare-private.h"
 #include "report/roles.h"
@@ -685,6 +686,7 @@ wp_compare(WpDigest *const *digests, guint n, guint n_before, const WpCompareOpt
 	comparison->n_tests = tests->len;
 	wp_tests_judge((WpTest *const *)(void *)tests->pdata, tests->len, options);
 	judge_all(&builder);
+	wp_compare_find_kinds(comparison, digests, n, n_before);
 	if (comparison->n_operations)
 		qsort(comparison->operations, comparison->n_operations,
 		      sizeof *comparison->operations, compare_operations);
@@ -706,6 +708,7 @@ wp_comparison_free(WpComparison *comparison)
 	for (guint32 i = 0; i < comparison->n_paths; i++)
 		wp_compared_path_clear(&comparison->paths[i]);
 	g_free(comparison->paths);
+	g_free(comparison->kinds);
 	wp_roles_free(comparison->roles);
 	g_string_chunk_free(comparison->texts);
 	g_free(comparison);

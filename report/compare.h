@@ -9,7 +9,8 @@
  * where more is left than work explains, self times are tested as well: same work, more waiting.
  *
  * Risks are those of Holm ("A simple sequentially rejective multiple test procedure", 1979) over all that is
- * tested: the share of comparisons of a system with itself that call anything changed.
+ * tested: the share of comparisons of a system with itself that call anything changed. Kinds of calls on one side
+ * only (compare-kinds.h) add a tenth to it.
  *
  * Times are ns. A relative change is after / before - 1.
  */
@@ -128,6 +129,16 @@ typedef struct {
 	guint32 n_edits_left;
 } WpComparedPath;
 
+/* A kind of call on one side only, over all operations (compare-kinds.h). */
+typedef struct {
+	guint32 role;
+	const char *label;
+	guint side; /* where it is: 1 = new, 0 = gone */
+	guint64 calls;
+	double calls_a_request;
+	double chance; /* by itself */
+} WpComparedKind;
+
 typedef struct {
 	const char *label; /* "before", or what the user calls it */
 	guint n_captures;
@@ -180,6 +191,8 @@ typedef struct {
 	gboolean is_worse; /* something takes longer, or is called more often */
 	guint32 n_operations;
 	WpComparedOperation *operations; /* changed first, by contribution; background last */
+	guint32 n_kinds;
+	WpComparedKind *kinds; /* most calls first */
 	guint32 n_paths;
 	WpComparedPath *paths; /* by operation, new ones first */
 	guint32 n_paths_left;  /* beyond that */

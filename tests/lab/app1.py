@@ -21,6 +21,7 @@ import time
 from email.utils import formatdate
 
 import calllog
+import changes
 import framing
 import laws
 import places
@@ -112,7 +113,7 @@ class App1:
         self.tasks = set()
 
     async def start(self):
-        sizes = {"auth": 8, "app2": 8, "db": 5, "redis": 4, "memcached": 4}
+        sizes = {"auth": 8, "app2": 8, "db": 1 if changes.on("one-link") else 5, "redis": 4, "memcached": 4}
         self.pools = {name: await Pool.open(self.log, name, size) for name, size in sizes.items()}
         sql = "SELECT id, name, price, about FROM items WHERE id = $1"
         await self.pools["db"].prepare("item_by_id", sql)
@@ -178,6 +179,8 @@ class App1:
 
     async def route(self, me, method, path, body):
         words = path.split("/")
+        if changes.on("audit") and self.law.chance(0.02):
+            await self.ask(me, "auth", "GET", f"/audit/{self.law.integer(1, places.USERS)}")
         if path == "/":
             return await self.home(me)
         if words[1] == "item":
@@ -208,8 +211,10 @@ class App1:
     async def item(self, me, number):
         await asyncio.sleep(self.law.normal(0.002, 0.2))
         key = f"item:{number}"
-        reply = await self.call(me, "memcached", "get", memcached_get(key))
-        found = protocols.memcached_values(reply).get(key)
+        found = None
+        if not changes.on("no-cache"):
+            reply = await self.call(me, "memcached", "get", memcached_get(key))
+            found = protocols.memcached_values(reply).get(key)
         if found:
             await asyncio.sleep(self.law.lognormal(0.002, 0.5))
             return 200, [found], None
@@ -238,7 +243,8 @@ class App1:
         return 200, [json.dumps(rows).encode()], None
 
     async def cart(self, me, user, body):
-        await self.call(me, "redis", "HGETALL", redis_command("HGETALL", f"cart:{user}"))
+        for _ in range(3 if changes.on("repeat-cart") else 1):
+            await self.call(me, "redis", "HGETALL", redis_command("HGETALL", f"cart:{user}"))
         await asyncio.sleep(self.law.lognormal(0.001, 0.4))
         items = [self.law.integer(1, places.ITEMS // 8) for _ in range(2)]
         await self.ask(me, "app2", "POST", "/price", {"items": items})

@@ -14,6 +14,7 @@ import threading
 import time
 
 import calllog
+import changes
 import laws
 import links
 import places
@@ -52,7 +53,7 @@ class App2:
         return 200, b'{"recommended": [4, 8, 15]}', None
 
     def price(self, me, items):
-        time.sleep(self.law.normal(0.002, 0.2))
+        time.sleep(self.law.normal(0.002, 0.2) + 0.02 * changes.on("slow-price"))
         keys = [f"price:{item}" for item in items]
         reply = self.redis.call(me, "MGET", redis_command("MGET", *keys))
         body = json.dumps({"total": 17 * len(items)}).encode()

@@ -6,6 +6,7 @@ import threading
 import time
 
 import calllog
+import changes
 import links
 import laws
 import places
@@ -16,7 +17,7 @@ def main(log_path, seed):
 
     def handle(method, path, body, me):
         time.sleep(law.gamma(3, 0.0025))
-        if law.chance(0.02):
+        if law.chance(0.25 if changes.on("refusing") else 0.02):
             return 403, b'{"allowed": false}', None
         return 200, b'{"allowed": true, "user": %s}' % path.rsplit("/", 1)[1].encode(), None
 

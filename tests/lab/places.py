@@ -1,7 +1,10 @@
-"""Who is where: one host, one address. The network is inside the lab's namespaces only."""
+"""Who is where: one host, one address. The network is inside the lab's namespaces only. With WPLAB_MOVED set, all are
+elsewhere, in another order, as after a new deployment."""
+
+import os
 
 PREFIX = 24
-HOSTS = {
+_HOSTS = {
     "client": "10.20.0.10",
     "nginx": "10.20.0.20",
     "app1": "10.20.0.31",
@@ -11,6 +14,8 @@ HOSTS = {
     "redis": "10.20.0.60",
     "memcached": "10.20.0.70",
 }
+_MOVED = dict(zip(_HOSTS, (f"10.90.7.{last}" for last in (9, 77, 5, 130, 66, 12, 201, 33))))
+HOSTS = _MOVED if os.environ.get("WPLAB_MOVED") else _HOSTS
 PORTS = {
     "nginx": 80,
     "app1": 8000,

@@ -110,7 +110,7 @@ class Services:
                         f"--pwfile={secret}", "-E", "UTF8", "--locale=C", "--no-sync"], check=True,
                        stdout=subprocess.DEVNULL, timeout=120, cwd="/")
         with open(f"{data}/pg_hba.conf", "a", encoding="utf-8") as out:
-            out.write("host all all 10.20.0.0/24 scram-sha-256\n")
+            out.write("host all all 0.0.0.0/0 scram-sha-256\n")
         self._fill(as_postgres, data)
         settings = [f"listen_addresses={places.HOSTS['db']}", "unix_socket_directories=",
                     "fsync=off"]
