@@ -1,9 +1,9 @@
 /*
  * What the script adds to an HTML report: sorting, trees that open and close, find, mapper, zoom, a window for a
  * node, keys. It reads everything from the page, which says the same without it; nothing is sent or loaded. What
- * one looks at stands in the address, so that a link can be passed on.
+ * one looks at stands in the address, so that a link can be passed on. The makefile puts it, and beside.js behind it,
+ * into one function.
  */
-(function () {
 	"use strict";
 
 	var root = document.documentElement;
@@ -705,6 +705,8 @@
 			root.setAttribute("data-theme", state.t);
 			remap();
 		}));
+		if (document.getElementById("time"))
+			makeBeside(bar);
 		controls.appendChild(button("Keys", "All keys (?)", function () { toggle(helpPanel); }));
 		findInput.addEventListener("keydown", function (event) {
 			if (event.key === "Enter") {
@@ -909,4 +911,3 @@
 	addEventListener("beforeprint", onPrint);
 	addEventListener("hashchange", function () { state = {}; load(); apply(); });
 	root.setAttribute("data-ready", "1");
-}());

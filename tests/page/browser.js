@@ -116,6 +116,13 @@ class Browser {
 			await this.press(key);
 	}
 
+	/* FILE chosen in the file field that SELECTOR finds. */
+	async choose(selector, file) {
+		const { root } = await this.send("DOM.getDocument");
+		const { nodeId } = await this.send("DOM.querySelector", { nodeId: root.nodeId, selector });
+		await this.send("DOM.setFileInputFiles", { nodeId, files: [fs.realpathSync(file)] });
+	}
+
 	async shot(file, clip) {
 		const wish = { format: "png", captureBeyondViewport: !!clip };
 		if (clip)
