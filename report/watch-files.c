@@ -16,6 +16,12 @@
 
 #define TOP 10
 
+enum {
+	METRICS,
+	REPORT,
+	N_FILES
+};
+
 struct WpWatchFiles {
 	const WpInvocation *invocation;
 	const WpLive *live;    /* or NULL */
@@ -27,8 +33,8 @@ struct WpWatchFiles {
 	WpWatchReport *report;
 	const WpWriter *writer;
 	gint64 report_ns;
-	gint64 next_report_ns; /* by the time of records; WP_NO_TIME: with the first */
-	gboolean has_failed;   /* the last time */
+	gint64 next_report_ns;        /* by the time of records; WP_NO_TIME: with the first */
+	gboolean has_failed[N_FILES]; /* the last time */
 };
 
 #define AT(member) .offset = offsetof(WpWatchFilesOptions, member)
@@ -163,13 +169,13 @@ put_metrics(WpWatchFiles *files, const WpCounters *counters, GError **error)
 	return wp_rewrite_put(files->metrics_at, wp_out_string(out), error);
 }
 
-/* A disk that is full for a while makes one line. */
+/* A disk that is full for a while makes one line for each of them. */
 static void
-note(WpWatchFiles *files, gboolean ok, GError *error)
+note(WpWatchFiles *files, int which, gboolean ok, GError *error)
 {
-	if (!ok && !files->has_failed)
+	if (!ok && !files->has_failed[which])
 		wp_progress_say(files->invocation->progress, error->message);
-	files->has_failed = !ok;
+	files->has_failed[which] = !ok;
 	g_clear_error(&error);
 }
 
@@ -189,7 +195,7 @@ wp_watch_files_window(WpWatchFiles *files, const WpWatchWindow *window)
 	if (files->metrics) {
 		wp_watch_metrics_add(files->metrics, window);
 		gboolean ok = put_metrics(files, NULL, &error);
-		note(files, ok, error);
+		note(files, METRICS, ok, error);
 	}
 }
 
@@ -202,7 +208,7 @@ wp_watch_files_tick(WpWatchFiles *files, gint64 monotonic_ns)
 		return;
 	files->next_metrics_ns = monotonic_ns + METRICS_NS;
 	gboolean ok = put_metrics(files, NULL, &error);
-	note(files, ok, error);
+	note(files, METRICS, ok, error);
 }
 
 /* In a file colours are not wanted, and the first rows of each list are enough. */
@@ -235,7 +241,7 @@ wp_watch_files_part(WpWatchFiles *files, const WpAnalysis *part)
 		return;
 	files->next_report_ns = now_ns + files->report_ns;
 	gboolean ok = put_report(files, part, &error);
-	note(files, ok, error);
+	note(files, REPORT, ok, error);
 }
 
 gboolean
