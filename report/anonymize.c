@@ -76,6 +76,8 @@ wp_comparison_anonymize(WpComparison *comparison)
 			operation->parts[k].label =
 				rename_label(&anonymizer, operation->parts[k].label);
 	}
+	for (guint32 i = 0; i < comparison->n_kinds; i++)
+		comparison->kinds[i].label = rename_label(&anonymizer, comparison->kinds[i].label);
 	for (guint32 i = 0; i < comparison->n_paths; i++)
 		for (guint32 k = 0; k < comparison->paths[i].n_edits; k++) {
 			WpPathEdit *edit = &comparison->paths[i].edits[k];

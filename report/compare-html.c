@@ -561,13 +561,34 @@ write_structure_row(const Writer *writer, const WpTest *test, const char *scale,
 	wp_out_printf(html->out, "<td>%s</td></tr>\n", scale);
 }
 
-/* Every change of who is called how often; as a table where there is any. */
 static void
-write_structure(const Writer *writer)
+write_kind_row(const Writer *writer, const WpComparedKind *kind)
+{
+	const WpHtml *html = &writer->html;
+	wp_out_printf(html->out, "<tr><th scope=\"row\">%s</th><td><b>",
+		      kind->side ? "new" : "gone");
+	wp_html_text(html, wp_role_name(writer->comparison->roles, kind->role), NAME_WIDTH);
+	wp_out_text(html->out, "</b> ");
+	wp_html_text(html, kind->label, LABEL_WIDTH);
+	wp_out_text(html->out, " in all operations together</td>");
+	write_number_cell(writer, kind->side ? 0 : kind->calls_a_request);
+	write_number_cell(writer, kind->side ? kind->calls_a_request : 0);
+	wp_out_text(html->out, "<td>calls a request</td></tr>\n");
+}
+
+static void
+begin_structure(const Writer *writer)
 {
 	static const char *const headings[] = {
 		"what", "of", "before", "after", "counted as", NULL
 	};
+	begin_table(writer, NULL, "What is called more or less often", headings);
+}
+
+/* Every change of who is called how often; as a table where there is any. */
+static void
+write_structure(const Writer *writer)
+{
 	const WpComparison *comparison = writer->comparison;
 	gboolean has_table = FALSE;
 	wp_out_text(writer->html.out, "<section id=\"structure\">\n<h2>Structure</h2>\n");
@@ -580,15 +601,18 @@ write_structure(const Writer *writer)
 			if (!has_changed(test))
 				continue;
 			if (!has_table)
-				begin_table(writer, NULL, "What is called more or less often",
-					    headings);
+				begin_structure(writer);
 			has_table = TRUE;
 			write_structure_row(writer, test,
 					    part ? "calls a request" : "share of the requests",
 					    operation, part);
 		}
 	}
-	if (has_table)
+	if (!has_table && comparison->n_kinds)
+		begin_structure(writer);
+	for (guint32 i = 0; i < comparison->n_kinds; i++)
+		write_kind_row(writer, &comparison->kinds[i]);
+	if (has_table || comparison->n_kinds)
 		end_table(writer);
 	else
 		wp_out_text(writer->html.out, "<p>The same operations, and the same calls in them, "

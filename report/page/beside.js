@@ -41,7 +41,7 @@
 				};
 		});
 		result.self_by_node.forEach(function (one) {
-			read.nodes["=" + one.node] = { "self%": one.share, self: one.self_ns, calls: one.count,
+			read.nodes["=" + one.node] = { self: one.self_ns, calls: one.count,
 				"a call": one.count ? one.self_ns / one.count : null };
 		});
 		return read;
@@ -131,7 +131,7 @@
 		reader.addEventListener("error", function () { live.textContent = file.name + " cannot be read"; });
 		reader.readAsText(file);
 	}
-	/* (returns) The button that asks for the file. */
+	/* The button that asks for the file, at the end of BOX. */
 	function makeBeside(box) {
 		var input = make("input", { type: "file", accept: ".html,.htm,.json", hidden: "", "aria-label": "Page or JSON of another capture" });
 		input.addEventListener("change", function () {
