@@ -6,7 +6,7 @@
 "use strict";
 
 const fs = require("fs");
-const { Browser } = require("../page/browser.js");
+const { run } = require("../page/browser.js");
 
 const [program, viewer, mermaid, ...files] = process.argv.slice(2);
 let failed = 0;
@@ -22,17 +22,13 @@ async function speedscope(browser, file) {
 	const script = fs.realpathSync(file) + ".js";
 	fs.writeFileSync(script, "speedscope.loadFileFromBase64('x', '" + Buffer.from(text).toString("base64") + "')");
 	await browser.open("file://" + fs.realpathSync(viewer) + "#localProfilePath=" + script);
-	const wanted = profile.name + " - speedscope";
-	let title = "";
-	for (let i = 0; i < 100 && title !== wanted; i++) {
-		title = await browser.ask("document.title");
-		await new Promise((done) => setTimeout(done, 50));
-	}
+	if (profile.profiles.every((one) => one.samples.length === 0))
+		return;
+	const opened = await browser.until("document.title === " + JSON.stringify(profile.name + " - speedscope"));
 	const page = await browser.ask("document.body.innerText");
-	const empty = profile.profiles.every((one) => one.samples.length === 0);
-	if (title !== wanted && !empty)
-		fail("speedscope does not open", file + ":", title, page.slice(0, 300));
-	if (!empty && profile.profiles.length > 1 && !page.includes("(1/" + profile.profiles.length + ")"))
+	if (!opened)
+		fail("speedscope does not open", file + ":", page.slice(0, 300));
+	if (profile.profiles.length > 1 && !page.includes("(1/" + profile.profiles.length + ")"))
 		fail("speedscope does not see all profiles of", file + ":", page.slice(0, 300));
 }
 
@@ -46,22 +42,13 @@ async function drawn(browser, file) {
 		fail("mermaid draws", boxes, "nodes of", wanted, "in", file);
 }
 
-(async () => {
-	const browser = new Browser(program);
-	try {
-		await browser.start();
-		for (const file of files.filter((one) => one.endsWith(".speedscope")))
-			await speedscope(browser, file);
-		await browser.open("about:blank");
-		await browser.ask(fs.readFileSync(mermaid, "utf8") + ";0");
-		await browser.ask("mermaid.initialize({ startOnLoad: false }); 0");
-		for (const file of files.filter((one) => one.endsWith(".mermaid")))
-			await drawn(browser, file);
-	} finally {
-		await browser.stop();
-	}
-	process.exit(failed ? 1 : 0);
-})().catch((error) => {
-	console.log("FAIL: " + error.stack);
-	process.exit(1);
+run(program, async (browser) => {
+	for (const file of files.filter((one) => one.endsWith(".speedscope")))
+		await speedscope(browser, file);
+	await browser.open("about:blank");
+	await browser.ask(fs.readFileSync(mermaid, "utf8") + ";0");
+	await browser.ask("mermaid.initialize({ startOnLoad: false }); 0");
+	for (const file of files.filter((one) => one.endsWith(".mermaid")))
+		await drawn(browser, file);
+	return failed;
 });

@@ -84,12 +84,16 @@ class Browser {
 				{ name: "prefers-reduced-motion", value: "reduce" }] });
 		await this.send("Page.navigate", { url: "about:blank" });
 		await this.send("Page.navigate", { url });
-		for (let i = 0; i < 100; i++) {
-			if (await this.ask("document.readyState") === "complete")
-				return;
-			await new Promise((done) => setTimeout(done, 50));
-		}
-		throw new Error(url + " does not load");
+		if (!await this.until("document.readyState === 'complete'"))
+			throw new Error(url + " does not load");
+	}
+
+	/* Whether EXPRESSION becomes true; a machine that is busy with other things gets half a minute. */
+	async until(expression) {
+		for (const end = Date.now() + 30000; Date.now() < end; await new Promise((done) => setTimeout(done, 20)))
+			if (await this.ask(expression))
+				return true;
+		return false;
 	}
 
 	/* The value of EXPRESSION in the page (works with scripts of the page switched off, too). */
@@ -141,4 +145,18 @@ class Browser {
 	}
 }
 
-module.exports = { Browser };
+/* ACTION(browser) says how much has failed; the process ends with that, 0 or 1. */
+async function run(program, action) {
+	const browser = new Browser(program);
+	let failed = 1;
+	try {
+		await browser.start();
+		failed = await action(browser);
+	} catch (error) {
+		console.log("FAIL: " + error.stack);
+	}
+	await browser.stop();
+	process.exit(failed ? 1 : 0);
+}
+
+module.exports = { Browser, run };

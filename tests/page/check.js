@@ -6,7 +6,7 @@
 "use strict";
 
 const fs = require("fs");
-const { Browser } = require("./browser.js");
+const { run } = require("./browser.js");
 
 const [program, page, json, hostile, reviewPage, reviewJson, hostileReview] = process.argv.slice(2);
 const report = JSON.parse(fs.readFileSync(json, "utf8"));
@@ -206,9 +206,7 @@ async function beside(browser) {
 	const said = "document.querySelector('[role=status]').textContent";
 	const open = async (file, wanted) => {
 		await browser.choose("input[type=file]", file);
-		for (let i = 0; i < 100 && !wanted.test(await browser.ask(said)); i++)
-			await new Promise((done) => setTimeout(done, 20));
-		check("what is said of " + file, wanted.test(await browser.ask(said)), await browser.ask(said));
+		check("what is said of " + file, await browser.until(wanted + ".test(" + said + ")"), await browser.ask(said));
 	};
 	const shown = report.operations.filter((one) => !one.background);
 	await browser.open(url);
@@ -266,18 +264,9 @@ async function hostilePage(browser, file) {
 	check("... and no wider than the page", await browser.ask("document.documentElement.scrollWidth - innerWidth") <= 0);
 }
 
-(async () => {
-	const browser = new Browser(program);
-	try {
-		await browser.start();
-		for (const test of [quiet, numbers, tails, keyboard, address, drawings, plain, review, beside, longTable, hostileNames])
-			await test(browser);
-	} finally {
-		await browser.stop();
-	}
+run(program, async (browser) => {
+	for (const test of [quiet, numbers, tails, keyboard, address, drawings, plain, review, beside, longTable, hostileNames])
+		await test(browser);
 	console.log(failed ? failed + " failed" : "all passed");
-	process.exit(failed ? 1 : 0);
-})().catch((error) => {
-	console.log("FAIL: " + error.stack);
-	process.exit(1);
+	return failed;
 });
