@@ -33,6 +33,7 @@
 #include "capture/counters.h"
 #include "capture/nodes.h"
 #include "capture/record.h"
+#include "capture/trace-context.h"
 
 typedef enum {
 	WP_DECODE_OK,
@@ -79,9 +80,10 @@ typedef struct {
 	guint32 protocol; /* by wp_decode_protocol(); 0 = the decoder's name, of a RETURN: its CALL's */
 	guint32 tokens[WP_RECORD_MAX_TOKENS];
 	guint8 n_tokens;
-	gboolean is_open; /* set by the stream: begin is valid */
-	guint8 from;      /* set by the stream: WpDirection */
-	gboolean is_cut;  /* set by the stream: end is not its end, which was not seen */
+	WpTraceContext context; /* of a CALL or MESSAGE, where its program names one */
+	gboolean is_open;       /* set by the stream: begin is valid */
+	guint8 from;            /* set by the stream: WpDirection */
+	gboolean is_cut;        /* set by the stream: end is not its end, which was not seen */
 	WpStamp begin;
 	WpStamp end;
 	guint64 bytes;

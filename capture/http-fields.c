@@ -124,7 +124,7 @@ typedef enum {
 	FIELD_OTHER,
 	FIELD_VALUE,       /* a value that may be passed on */
 	FIELD_ID,          /* the same, of this request alone */
-	FIELD_TRACEPARENT, /* 00-TRACE-PARENT-FLAGS: the trace alone is passed on (W3C trace context) */
+	FIELD_TRACEPARENT, /* 00-TRACE-PARENT-FLAGS: the trace alone is passed on (trace-context.h) */
 	FIELD_B3,          /* TRACE-SPAN-SAMPLED-PARENT (B3 propagation, single header) */
 	FIELD_SW8          /* 1-TRACE-...: (SkyWalking cross process propagation headers, 3.0) */
 } Field;
@@ -201,6 +201,8 @@ wp_http_scan_field(WpDecodeContext *context, WpMessage *message, const char *nam
 				 MIN(length, WP_HTTP_SCAN_BYTES));
 		return;
 	case FIELD_TRACEPARENT:
+		if (!message->context.parent)
+			wp_trace_context_parse(value, length, &message->context);
 		if (length < 3 + 32)
 			return;
 		value += 3;

@@ -40,7 +40,8 @@ void wp_http_name_server(WpDecodeContext *context, const char *host, gsize lengt
 
 /*
  * Adds the tokens of a request's field to MESSAGE where its name says that it identifies something
- * (Cookie, X-Request-Id, traceparent). '_' in NAME counts as '-', as CGI writes them.
+ * (Cookie, X-Request-Id, traceparent); the first traceparent is its context as well. '_' in NAME counts as '-', as CGI
+ * writes them.
  */
 void wp_http_scan_field(WpDecodeContext *context, WpMessage *message, const char *name,
 			gsize name_length, const char *value, gsize length);

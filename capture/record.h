@@ -28,8 +28,13 @@
 #define WP_RECORD_MAX_TRANSPORTS 4
 #define WP_TRANSPORT_WORDS       9
 
-/* What travels with a record: its tokens, then its transports, 32 bits a word. */
-#define WP_RECORD_MAX_WORDS (WP_RECORD_MAX_TOKENS + WP_RECORD_MAX_TRANSPORTS * WP_TRANSPORT_WORDS)
+/* ... and, with WP_MARK_TRACED, the trace that it names (see trace-context.h). */
+#define WP_TRACE_CONTEXT_WORDS 6
+
+/* What travels with a record: its tokens, then its transports, then its trace, 32 bits a word. */
+#define WP_RECORD_MAX_WORDS                                                                        \
+	(WP_RECORD_MAX_TOKENS + WP_RECORD_MAX_TRANSPORTS * WP_TRANSPORT_WORDS +                    \
+	 WP_TRACE_CONTEXT_WORDS)
 
 typedef enum {
 	WP_KIND_CALL,   /* a request that expects an answer */
@@ -55,7 +60,8 @@ enum {
 	WP_MARK_CARRIED = 8,   /* was in the window before as well */
 	WP_MARK_ANSWERED = 16, /* ... and its parent was found there: here it is context */
 
-	WP_MARK_BOTH_ENDS = 32 /* seen at both ends: begin_way_ns and end_way_ns are known */
+	WP_MARK_BOTH_ENDS = 32, /* seen at both ends: begin_way_ns and end_way_ns are known */
+	WP_MARK_TRACED = 64     /* names a trace, in the last of its words */
 };
 
 /*
@@ -103,10 +109,18 @@ typedef struct {
 	guint8 n_transports; /* at most WP_RECORD_MAX_TRANSPORTS */
 } WpRecord;
 
+/* Where the words of its trace are, or would be, among its words. */
+static inline guint
+wp_record_context_at(const WpRecord *record)
+{
+	return record->n_tokens + (guint)record->n_transports * WP_TRANSPORT_WORDS;
+}
+
 static inline guint
 wp_record_words(const WpRecord *record)
 {
-	return record->n_tokens + (guint)record->n_transports * WP_TRANSPORT_WORDS;
+	return wp_record_context_at(record) +
+	       (record->marks & WP_MARK_TRACED ? WP_TRACE_CONTEXT_WORDS : 0);
 }
 
 /* Names as in trace files: "CALL", "RETURN", "MESSAGE"; "unknown", "ok", "error", ... */

@@ -32,13 +32,13 @@ static const char *const peer_keys[WP_SPAN_N_PEERS] = {
 
 /* Where each text of a draft is. */
 static const gsize draft_texts[] = {
-	offsetof(WpSpanDraft, trace),    offsetof(WpSpanDraft, id),
-	offsetof(WpSpanDraft, parent),   offsetof(WpSpanDraft, parent_trace),
-	offsetof(WpSpanDraft, name),     offsetof(WpSpanDraft, operation),
-	offsetof(WpSpanDraft, service),  offsetof(WpSpanDraft, process),
-	offsetof(WpSpanDraft, protocol), offsetof(WpSpanDraft, peers[0]),
-	offsetof(WpSpanDraft, peers[1]), offsetof(WpSpanDraft, peers[2]),
-	offsetof(WpSpanDraft, peers[3]),
+	offsetof(WpSpanDraft, trace),     offsetof(WpSpanDraft, id),
+	offsetof(WpSpanDraft, parent),    offsetof(WpSpanDraft, parent_trace),
+	offsetof(WpSpanDraft, inferred),  offsetof(WpSpanDraft, name),
+	offsetof(WpSpanDraft, operation), offsetof(WpSpanDraft, service),
+	offsetof(WpSpanDraft, process),   offsetof(WpSpanDraft, protocol),
+	offsetof(WpSpanDraft, peers[0]),  offsetof(WpSpanDraft, peers[1]),
+	offsetof(WpSpanDraft, peers[2]),  offsetof(WpSpanDraft, peers[3]),
 };
 
 static GString **
@@ -143,6 +143,12 @@ static void
 tag_operation(WpSpanDraft *draft, const char *value)
 {
 	g_string_assign(draft->operation, value);
+}
+
+static void
+tag_parent(WpSpanDraft *draft, const char *value)
+{
+	g_string_assign(draft->inferred, value);
 }
 
 static void
@@ -265,6 +271,7 @@ static const struct {
 	{ "server.address", tag_server_address },
 	{ "server.port", tag_server_port },
 	{ "wirepath.operation", tag_operation },
+	{ "wirepath.parent", tag_parent },
 	{ "wirepath.status", tag_status },
 	{ "wirepath.waits", tag_waits },
 	{ "wirepath.no_return", tag_no_return },

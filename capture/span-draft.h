@@ -14,6 +14,8 @@ typedef struct {
 	GString *id;
 	GString *parent;
 	GString *parent_trace; /* where it is another */
+	GString *
+		inferred; /* wirepath's own: "TRACE-SPAN" of the call that caused it, beside another parent */
 	GString *name;
 	GString *operation; /* wirepath's own */
 	GString *service;

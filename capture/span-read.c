@@ -179,6 +179,18 @@ settle_peer(Reader *reader)
 		draft->span.peer = intern(reader, draft->peers[i]);
 }
 
+/* What wirepath inferred goes before what a program named. */
+static void
+settle_parent(WpSpanDraft *draft)
+{
+	const char *dash = strchr(draft->inferred->str, '-');
+	if (!dash)
+		return;
+	g_string_assign(draft->parent, dash + 1);
+	g_string_truncate(draft->parent_trace, 0);
+	g_string_append_len(draft->parent_trace, draft->inferred->str, dash - draft->inferred->str);
+}
+
 /* SERVICE: its own; of Jaeger, until the trace ends, its process. */
 static void
 keep_span(Reader *reader, const GString *service)
@@ -198,6 +210,7 @@ keep_span(Reader *reader, const GString *service)
 	}
 	WpReadSpan *span = &draft->span;
 	span->key = key_of(draft->trace->str, draft->id->str);
+	settle_parent(draft);
 	gboolean has_parent = strspn(draft->parent->str, "0") < draft->parent->len;
 	const GString *trace = draft->parent_trace->len ? draft->parent_trace : draft->trace;
 	span->parent = has_parent ? key_of(trace->str, draft->parent->str) : 0;

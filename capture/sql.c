@@ -245,14 +245,21 @@ wp_sql_keyword(const WpSqlToken *token, char buffer[WP_SQL_KEYWORD_MAX])
 	return TRUE;
 }
 
-/* traceparent='00-TRACE-SPAN-FLAGS' of sqlcommenter: of TRACE alone as HTTP has it. */
+/* traceparent='00-TRACE-PARENT-FLAGS' of sqlcommenter: of TRACE alone, and the whole, as HTTP has it. */
 static void
 add_trace_id(WpDecodeContext *context, WpMessage *message, const char *text, gsize length)
 {
-	static const char name[] = "traceparent='00-";
+	static const char name[] = "traceparent='";
 	const char *at = g_strstr_len(text, (gssize)length, name);
-	if (at && length - (gsize)(at - text) >= sizeof name - 1 + 32)
-		wp_decode_ids(context, message, (const guint8 *)at + sizeof name - 1, 32);
+	if (!at)
+		return;
+	at += sizeof name - 1;
+	gsize left = length - (gsize)(at - text);
+	const char *quote = memchr(at, '\'', left);
+	if (quote && !message->context.parent)
+		wp_trace_context_parse(at, (gsize)(quote - at), &message->context);
+	if (left >= 3 + 32 && strncmp(at, "00-", 3) == 0)
+		wp_decode_ids(context, message, (const guint8 *)at + 3, 32);
 }
 
 void

@@ -84,13 +84,13 @@ make_record(WpStream *stream, WpDirection from, const WpMessage *message, WpKind
 	};
 }
 
-/* What the transport did for the message of RECORD, behind its N_TOKENS TOKENS; WORDS gets all. */
+/* WORDS gets all that RECORD, of MESSAGE, has besides; TRANSPORTS are what the transport did for it. */
 static void
-add_words(WpStream *stream, WpRecord *record, const guint32 *tokens, const WpTransport *transports,
-	  guint n, guint32 words[WP_RECORD_MAX_WORDS])
+add_words(WpStream *stream, WpRecord *record, const WpMessage *message,
+	  const WpTransport *transports, guint n, guint32 words[WP_RECORD_MAX_WORDS])
 {
 	if (record->n_tokens)
-		memcpy(words, tokens, record->n_tokens * sizeof words[0]);
+		memcpy(words, message->tokens, record->n_tokens * sizeof words[0]);
 	words += record->n_tokens;
 	for (guint i = 0; i < n; i++, words += WP_TRANSPORT_WORDS) {
 		WpTransport transport = transports[i];
@@ -101,6 +101,10 @@ add_words(WpStream *stream, WpRecord *record, const guint32 *tokens, const WpTra
 		wp_transport_pack(&transport, words);
 	}
 	record->n_transports = (guint8)n;
+	if (record->kind == WP_KIND_RETURN || !message->context.parent)
+		return;
+	record->marks |= WP_MARK_TRACED;
+	wp_trace_context_pack(&message->context, words);
 }
 
 /* Tells the watch of the connection where RECORD sets it up; TRUE where it does not, and there is a watch. */
@@ -173,7 +177,7 @@ emit_call(WpStream *stream, WpDirection from, const WpMessage *message)
 		tell_watch(stream, &record, message)
 			? wp_flow_watch_take_setup(stream->info.watch, record.begin_ns, transports)
 			: 0;
-	add_words(stream, &record, message->tokens, transports, n, words);
+	add_words(stream, &record, message, transports, n, words);
 	WpPending *pending = wp_pairing_add(pairing, message,
 					    wp_order_call(stream->shared->order, &record, words));
 	pending->protocol = record.protocol;
@@ -220,7 +224,7 @@ answer_call(WpStream *stream, WpDirection from, guint index, const WpMessage *me
 		n = wp_flow_watch_take_stalls(watch, call->begin_ns, record.end_ns, transports);
 		wp_stream_count_stalls(stream, from);
 	}
-	add_words(stream, &record, NULL, transports, n, words);
+	add_words(stream, &record, message, transports, n, words);
 	wp_order_return(stream->shared->order, call->ref, &record, words);
 	if (call->n_repeats) {
 		stream->repeated_callid = call->callid;
@@ -274,8 +278,10 @@ static void
 emit_one_way(WpStream *stream, WpDirection from, const WpMessage *message)
 {
 	WpRecord record = make_record(stream, from, message, WP_KIND_MESSAGE);
+	guint32 words[WP_RECORD_MAX_WORDS];
 	tell_watch(stream, &record, message);
-	wp_order_message(stream->shared->order, &record, message->tokens);
+	add_words(stream, &record, message, NULL, 0, words);
+	wp_order_message(stream->shared->order, &record, words);
 	stream->n_messages[from]++;
 }
 

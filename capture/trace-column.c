@@ -406,6 +406,17 @@ read_transports(WpFieldReader *reader, WpRecord *record, WpField field)
 	return NULL;
 }
 
+static const char *
+read_context(WpFieldReader *reader, WpRecord *record, WpField field)
+{
+	if (field.length == 0)
+		return NULL;
+	if (!wp_trace_context_from_text(field.text, field.length, &reader->context))
+		return "trace_parent is not two groups of 32 and 16 hexadecimal digits";
+	record->marks |= WP_MARK_TRACED;
+	return NULL;
+}
+
 const WpColumn wp_columns_known[] = {
 	{ "time", read_time },
 	{ "kind", read_kind },
@@ -428,6 +439,7 @@ const WpColumn wp_columns_known[] = {
 	{ "transport", read_transports },
 	{ "received", read_received },
 	{ "received_end", read_received_end },
+	{ "trace_parent", read_context },
 	/* The heading of the paper's example. */
 	{ "timestamp", read_time },
 	{ "operation", read_kind },

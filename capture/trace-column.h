@@ -10,6 +10,7 @@
 
 #include "capture/nodes.h"
 #include "capture/record.h"
+#include "capture/trace-context.h"
 
 typedef struct {
 	const char *text;
@@ -23,6 +24,7 @@ typedef struct {
 	GArray *key_nodes;                   /* guint32 */
 	guint32 tokens[WP_RECORD_MAX_WORDS]; /* of the record read last */
 	guint32 transports[WP_RECORD_MAX_TRANSPORTS][WP_TRANSPORT_WORDS]; /* of it */
+	WpTraceContext context;                                           /* of it */
 } WpFieldReader;
 
 void wp_field_reader_init(WpFieldReader *reader, WpNodes *nodes);

@@ -203,6 +203,9 @@ read_record(Reader *reader, const WpField *fields, gsize n, GError **error)
 	}
 	memcpy(reader->fields.tokens + record.n_tokens, reader->fields.transports,
 	       record.n_transports * sizeof reader->fields.transports[0]);
+	if (record.marks & WP_MARK_TRACED)
+		wp_trace_context_pack(&reader->fields.context,
+				      reader->fields.tokens + wp_record_context_at(&record));
 	return wp_trace_reading_record(reader->reading, &record, reader->fields.tokens, error);
 }
 

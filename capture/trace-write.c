@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "capture/output.h"
+#include "capture/trace-context.h"
 #include "capture/trace.h"
 #include "capture/transport.h"
 
@@ -29,8 +30,9 @@ typedef struct {
 
 typedef struct {
 	WpTraceWriter base;
-	GArray *announced; /* Announced, by node */
-	gboolean has_ways; /* the columns for times at the receiver's tap are there */
+	GArray *announced;     /* Announced, by node */
+	gboolean has_ways;     /* the columns for times at the receiver's tap are there */
+	gboolean has_contexts; /* those are, and that of traces */
 } Writer;
 
 /* 1 where a byte of text stands for itself. */
@@ -406,6 +408,19 @@ put_ways(Writer *writer, const WpRecord *record)
 		put_time(output, record->end_ns + record->end_way_ns);
 }
 
+static void
+put_context(WpOutput *output, const WpRecord *record, const guint32 *words)
+{
+	char text[WP_TRACE_CONTEXT_TEXT_MAX];
+	WpTraceContext context;
+
+	put_tab(output);
+	if (!(record->marks & WP_MARK_TRACED))
+		return;
+	wp_trace_context_unpack(words + wp_record_context_at(record), &context);
+	put_word(output, wp_trace_context_text(&context, text, sizeof text));
+}
+
 static const char column_names[] =
 	"#columns\ttime\tkind\tsender\treceiver\tid\ttime_end\tsrc\tdst\tflow\tprotocol\t"
 	"label\tbytes\tstatus\tsetup\twait\ttap\tpacket\ttokens\ttransport";
@@ -413,11 +428,13 @@ static const char column_names[] =
 static void
 put_columns(Writer *writer)
 {
-	static const char ways[] = "\treceived\treceived_end";
+	static const char ways[] = "\treceived\treceived_end", contexts[] = "\ttrace_parent";
 
 	put_bytes(writer->base.output, column_names, strlen(column_names));
 	if (writer->has_ways)
 		put_bytes(writer->base.output, ways, strlen(ways));
+	if (writer->has_contexts)
+		put_bytes(writer->base.output, contexts, strlen(contexts));
 	wp_output_put(writer->base.output, '\n');
 }
 
@@ -452,16 +469,22 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 {
 	Writer *writer = (Writer *)sink;
 
+	gboolean needs_contexts = record->marks & WP_MARK_TRACED && !writer->has_contexts;
+	gboolean needs_ways = record->marks & WP_MARK_BOTH_ENDS && !writer->has_ways;
+
 	announce_nodes(writer, MAX(record->sender, record->receiver) + 1);
-	if (record->marks & WP_MARK_BOTH_ENDS && !writer->has_ways) {
+	if (needs_contexts || needs_ways) {
 		/* More columns from here on; whoever reads takes what the latest #columns line says. */
-		writer->has_ways = TRUE;
+		writer->has_contexts |= needs_contexts;
+		writer->has_ways |= needs_contexts || needs_ways;
 		put_columns(writer);
 	}
 	put_required(writer, record);
 	put_optional(writer, record, tokens);
 	if (writer->has_ways)
 		put_ways(writer, record);
+	if (writer->has_contexts)
+		put_context(writer->base.output, record, tokens);
 	wp_output_put(writer->base.output, '\n');
 	writer->base.has_records = TRUE;
 	return !wp_output_failed(writer->base.output, error);

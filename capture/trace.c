@@ -268,6 +268,16 @@ wp_trace_transport(const WpTrace *trace, const WpRecord *record, guint i,
 	       wp_transport_unpack(words + (gsize)i * WP_TRANSPORT_WORDS, out_transport);
 }
 
+gboolean
+wp_trace_context(const WpTrace *trace, const WpRecord *record, WpTraceContext *out_context)
+{
+	if (!(record->marks & WP_MARK_TRACED))
+		return FALSE;
+	wp_trace_context_unpack(trace->tokens + record->tokens_at + wp_record_context_at(record),
+				out_context);
+	return TRUE;
+}
+
 WpNodes *
 wp_trace_nodes(const WpTrace *trace)
 {

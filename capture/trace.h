@@ -11,6 +11,7 @@
 #include "capture/nodes.h"
 #include "capture/record.h"
 #include "capture/sink.h"
+#include "capture/trace-context.h"
 #include "capture/transport.h"
 
 /* Errors of this folder. */
@@ -67,6 +68,10 @@ const guint32 *wp_trace_tokens(const WpTrace *trace, const WpRecord *record);
 /* FALSE where RECORD has not so many transports, or this one makes no sense. */
 gboolean wp_trace_transport(const WpTrace *trace, const WpRecord *record, guint i,
 			    WpTransport *out_transport);
+
+/* FALSE where RECORD names no trace. */
+gboolean wp_trace_context(const WpTrace *trace, const WpRecord *record,
+			  WpTraceContext *out_context);
 WpNodes *wp_trace_nodes(const WpTrace *trace);
 const WpCounters *wp_trace_counters(const WpTrace *trace);
 

@@ -7,6 +7,7 @@
 #include "capture/wpt.h"
 
 #include "capture/bytes.h"
+#include "capture/trace-context.h"
 #include "capture/trace.h"
 #include "capture/transport.h"
 
@@ -24,10 +25,11 @@ typedef struct {
 
 typedef struct {
 	WpTraceReading *reading;
-	GArray *texts;  /* guint32: in the pool, or LOST; 0 = "" */
-	GArray *nodes;  /* KnownNode */
-	GArray *ways;   /* WpWptWays of the next records */
-	guint64 offset; /* of the block in the file */
+	GArray *texts;    /* guint32: in the pool, or LOST; 0 = "" */
+	GArray *nodes;    /* KnownNode */
+	GArray *ways;     /* WpWptWays of the next records */
+	GArray *contexts; /* WpWptContext, likewise */
+	guint64 offset;   /* of the block in the file */
 	guint64 n_records, n_told;
 	guint32 record_bytes;
 	gboolean is_done;
@@ -299,6 +301,21 @@ read_ways(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError **er
 	return TRUE;
 }
 
+static gboolean
+read_contexts(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError **error)
+{
+	g_array_set_size(reader->contexts, 0);
+	for (guint32 i = 0; i < block->n; i++) {
+		WpWptContext context = { .record = wp_bytes_le32(payload) };
+		wp_bytes_le32(payload);
+		context.high = wp_bytes_le64(payload);
+		context.low = wp_bytes_le64(payload);
+		context.parent = wp_bytes_le64(payload);
+		g_array_append_val(reader->contexts, context);
+	}
+	return TRUE;
+}
+
 /* Whether it is a time still, WAY_NS after AT_NS, which is one. */
 static gboolean
 arrives(gint64 at_ns, gint64 way_ns)
@@ -324,11 +341,28 @@ take_ways(const Reader *reader, guint32 i, guint *next, WpRecord *record)
 	record->marks |= WP_MARK_BOTH_ENDS;
 }
 
+/* The same of its trace, behind all else that it has. */
+static void
+take_context(Reader *reader, guint32 i, guint *next, WpRecord *record)
+{
+	while (*next < reader->contexts->len &&
+	       g_array_index(reader->contexts, WpWptContext, *next).record < i)
+		++*next;
+	if (*next == reader->contexts->len)
+		return;
+	const WpWptContext *stored = &g_array_index(reader->contexts, WpWptContext, *next);
+	WpTraceContext context = { stored->high, stored->low, stored->parent };
+	if (stored->record != i || !context.parent || !(context.high | context.low))
+		return;
+	wp_trace_context_pack(&context, reader->tokens + wp_record_context_at(record));
+	record->marks |= WP_MARK_TRACED;
+}
+
 static gboolean
 read_records(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError **error)
 {
 	WpBytes extra = *payload;
-	guint next_ways = 0;
+	guint next_ways = 0, next_context = 0;
 	gboolean ok = wp_bytes_skip(&extra, (gsize)block->n * reader->record_bytes);
 	WpBytes transports = extra;
 
@@ -350,12 +384,15 @@ read_records(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError *
 			take_ways(reader, i, &next_ways, &record);
 		if (!take_transports(reader, &stored, &transports, &record) && !bad)
 			bad = "the transports of a record are missing";
+		if (!bad)
+			take_context(reader, i, &next_context, &record);
 		if (bad)
 			count_bad(reader, 1, bad);
 		else if (!wp_trace_reading_record(reader->reading, &record, reader->tokens, error))
 			return FALSE;
 	}
 	g_array_set_size(reader->ways, 0);
+	g_array_set_size(reader->contexts, 0);
 	return TRUE;
 }
 
@@ -454,6 +491,7 @@ static const struct {
 } kinds[] = {
 	{ "RECS", read_records, sizeof(WpWptRecord) },
 	{ "WAYS", read_ways, sizeof(WpWptWays) },
+	{ "CTXT", read_contexts, sizeof(WpWptContext) },
 	{ "STRS", read_strings, 4 },
 	{ "NODE", read_nodes, 4 },
 	{ "SETT", read_settings, 8 },
@@ -625,6 +663,7 @@ wp_wpt_read(WpTraceReading *reading, GError **error)
 		.texts = g_array_new(FALSE, TRUE, sizeof(guint32)),
 		.nodes = g_array_new(FALSE, FALSE, sizeof(KnownNode)),
 		.ways = g_array_new(FALSE, FALSE, sizeof(WpWptWays)),
+		.contexts = g_array_new(FALSE, FALSE, sizeof(WpWptContext)),
 	};
 
 	g_array_set_size(reader.texts, 1); /* text 0 is "" */
@@ -632,6 +671,7 @@ wp_wpt_read(WpTraceReading *reading, GError **error)
 	g_array_unref(reader.texts);
 	g_array_unref(reader.nodes);
 	g_array_unref(reader.ways);
+	g_array_unref(reader.contexts);
 	return ok;
 }
 

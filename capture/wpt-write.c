@@ -5,6 +5,7 @@
  */
 #include "capture/wpt.h"
 
+#include "capture/trace-context.h"
 #include "capture/trace.h"
 
 #define N_RECORDS       512 /* of a block: with all they may have besides, 156 KiB */
@@ -33,7 +34,7 @@ typedef struct {
 	WpTraceWriter base;
 	GArray *texts;     /* guint32: number in the file, by number in the pool; 0 = not yet */
 	GArray *announced; /* Announced, by node */
-	Items strings, nodes, settings, counters, parts, hints, ways;
+	Items strings, nodes, settings, counters, parts, hints, ways, contexts;
 	guint32 n_texts;
 	gboolean is_too_long; /* a text was */
 
@@ -136,6 +137,7 @@ flush_records(Writer *writer)
 	if (writer->n == 0)
 		return;
 	flush_items(writer, &writer->ways);
+	flush_items(writer, &writer->contexts);
 	/* Also in a block that is not full the records are followed at once by what they have besides. */
 	memmove(behind, writer->block + EXTRA_AT, writer->n_extra);
 	memmove(behind + writer->n_extra, writer->block + TRANSPORTS_AT, writer->n_transport_bytes);
@@ -231,6 +233,20 @@ add_ways(Writer *writer, const WpRecord *record)
 	writer->ways.n++; /* flushed with the records that it is about */
 }
 
+static void
+add_context(Writer *writer, const guint32 *words)
+{
+	WpTraceContext context;
+
+	wp_trace_context_unpack(words, &context);
+	add_u32(&writer->contexts, writer->n);
+	add_u32(&writer->contexts, 0);
+	add_u64(&writer->contexts, context.high);
+	add_u64(&writer->contexts, context.low);
+	add_u64(&writer->contexts, context.parent);
+	writer->contexts.n++; /* flushed like WAYS */
+}
+
 static inline void
 put_transports(Writer *writer, const guint32 *words, guint n)
 {
@@ -275,7 +291,8 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 		.dst_port = GUINT16_TO_LE(dst_end ? record->dst.port : 0),
 		.kind = record->kind,
 		.status = record->status,
-		.marks = record->marks & (guint8)~WP_MARK_BOTH_ENDS, /* WAYS says so */
+		/* WAYS and CTXT say so. */
+		.marks = record->marks & (guint8) ~(WP_MARK_BOTH_ENDS | WP_MARK_TRACED),
 		.tap = record->tap,
 		.n_tokens = record->n_tokens,
 		.n_transports = record->n_transports,
@@ -285,6 +302,8 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 	memcpy(writer->block + writer->n * sizeof stored, &stored, sizeof stored);
 	if (record->marks & WP_MARK_BOTH_ENDS)
 		add_ways(writer, record);
+	if (record->marks & WP_MARK_TRACED)
+		add_context(writer, tokens + wp_record_context_at(record));
 	writer->base.has_records = TRUE;
 	if (++writer->n < N_RECORDS)
 		return TRUE;
@@ -432,6 +451,7 @@ writer_new(void)
 	writer->parts = items_new("PART", 0);
 	writer->hints = items_new("HINT", 0);
 	writer->ways = items_new("WAYS", 0);
+	writer->contexts = items_new("CTXT", 0);
 	return &writer->base;
 }
 
@@ -449,6 +469,7 @@ writer_clear(WpTraceWriter *base)
 	g_byte_array_unref(writer->parts.bytes);
 	g_byte_array_unref(writer->hints.bytes);
 	g_byte_array_unref(writer->ways.bytes);
+	g_byte_array_unref(writer->contexts.bytes);
 }
 
 /* A block that is not full is one as well. */

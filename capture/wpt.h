@@ -97,7 +97,17 @@ typedef struct {
 	gint64 end_way_ns;
 } WpWptWays;
 
+/* One of a CTXT block, likewise: see trace-context.h. */
+typedef struct {
+	guint32 record;
+	guint32 zero;
+	guint64 high;
+	guint64 low;
+	guint64 parent;
+} WpWptContext;
+
 G_STATIC_ASSERT(sizeof(WpWptHead) == 16);
+G_STATIC_ASSERT(sizeof(WpWptContext) == 32);
 G_STATIC_ASSERT(sizeof(WpWptWays) == 24);
 G_STATIC_ASSERT(sizeof(WpWptBlock) == 32);
 G_STATIC_ASSERT(sizeof(WpWptRecord) == 72);

@@ -20,6 +20,16 @@ typedef struct {
 	gboolean show_tokens;
 } TextSink;
 
+static void
+write_context(GString *text, const guint32 *words)
+{
+	char buffer[WP_TRACE_CONTEXT_TEXT_MAX];
+	WpTraceContext context;
+	wp_trace_context_unpack(words, &context);
+	g_string_append_printf(text, " trace=%s",
+			       wp_trace_context_text(&context, buffer, sizeof buffer));
+}
+
 /* Those that stand where identifiers do have the lowest bit set (capture/tokens.h). */
 static void
 write_tokens(GString *text, const guint32 *tokens, guint n)
@@ -57,6 +67,8 @@ write_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, 
 		g_string_append(self->text, " wait");
 	if (record->marks & WP_MARK_CUT)
 		g_string_append(self->text, " cut");
+	if (record->marks & WP_MARK_TRACED)
+		write_context(self->text, tokens + wp_record_context_at(record));
 	if (self->show_tokens)
 		write_tokens(self->text, tokens, record->n_tokens);
 	g_string_append_c(self->text, '\n');

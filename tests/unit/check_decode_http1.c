@@ -401,8 +401,11 @@ START_TEST(traces_have_equal_tokens)
 	WpRunOptions options = { .show_tokens = TRUE, .no_counters = TRUE };
 	g_autofree char *got = wp_decode_run(&options, steps, 2);
 	/* The second has one token too, so the trace is one and the same as the request's id. */
-	ck_assert_str_eq(got, "C1 [1,1] http 89 GET /a ids=1 tokens=1\n"
-			      "C2 [2,2] http 137 GET /a ids=1 tokens=1\n");
+	ck_assert_str_eq(
+		got, "C1 [1,1] http 89 GET /a"
+		     " trace=4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7 ids=1 tokens=1\n"
+		     "C2 [2,2] http 137 GET /a"
+		     " trace=4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331 ids=1 tokens=1\n");
 }
 END_TEST
 

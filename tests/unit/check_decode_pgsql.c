@@ -330,7 +330,8 @@ START_TEST(tokens)
 		    WP_S(RESULT READY) },
 		  "C1 [1,1] pgsql 18 (startup) setup tokens=0\n"
 		  "R1 [2,2] pgsql 46 (startup) ok setup tokens=0\n"
-		  "C2 [3,3] pgsql 88 SELECT ids=1 tokens=2\n"
+		  "C2 [3,3] pgsql 88 SELECT trace=4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7"
+		  " ids=1 tokens=2\n"
 		  "R2 [4,4] pgsql 59 SELECT ok tokens=0\n" },
 	};
 	wp_decode_rows_check(rows, G_N_ELEMENTS(rows));

@@ -331,6 +331,11 @@ make_record(WpNodes *nodes, guint i, guint64 *state, guint32 words[WP_RECORD_MAX
 		transport.last -= transport.last == G_MAXUINT64;
 		wp_transport_pack(&transport, words + r.n_tokens + t * WP_TRANSPORT_WORDS);
 	}
+	if (i % 7 == 6) { /* after the first with both ends */
+		WpTraceContext context = { random, ~random, random | 1 };
+		r.marks |= WP_MARK_TRACED;
+		wp_trace_context_pack(&context, words + wp_record_context_at(&r));
+	}
 	return r;
 }
 
