@@ -20,6 +20,7 @@ typedef struct {
 	const char *output;
 	const char *format;
 	gint64 slowest; /* 0 = not given */
+	gboolean own_ids;
 } ExportOptions;
 
 /* The requests' own packets: no form of wp_export_forms, as the captures are read once more for them. */
@@ -65,6 +66,10 @@ static const WpOption output_table[] = {
 	  .minimum = 1,
 	  .maximum = MAX_SLOWEST,
 	  .help = "packets: of so many requests; by default 10" },
+	{ .name = "own-ids",
+	  .kind = WP_OPT_FLAG,
+	  AT(own_ids),
+	  .help = "spans: no ids of traces that programs sent (traceparent)" },
 	{ .name = "setup",
 	  .kind = WP_OPT_FLAG,
 	  AT(analysis.resolve.keep_setup),
@@ -147,7 +152,8 @@ write_part(const WpAnalysis *part, gpointer data, GError **error)
 		exporting->out = wp_out_open(output ? output : "-", error);
 		if (!exporting->out)
 			return FALSE;
-		exporting->export = wp_export_new(exporting->form, exporting->out);
+		exporting->export = wp_export_new(exporting->form, !exporting->options->own_ids,
+						  exporting->out);
 	}
 	wp_export_add(exporting->export, part);
 	return !wp_out_failed(exporting->out) || wp_out_close(exporting->out, error);
@@ -279,6 +285,25 @@ export_packets(WpInvocation *invocation, ExportOptions *options, WpPacketFileFor
 
 /* --- all --- */
 
+static void
+say_traced(const WpInvocation *invocation, const WpExportTraced *traced)
+{
+	char believed[WP_FORMAT_MAX], doubted[WP_FORMAT_MAX];
+	g_autoptr(GString) line = g_string_new(NULL);
+
+	if (traced->believed)
+		g_string_append_printf(line, "%s calls stand in the traces that programs named",
+				       wp_format_count(believed, traced->believed));
+	if (traced->doubted)
+		g_string_append_printf(line,
+				       "%s%s calls name a trace and a parent that unrelated calls "
+				       "name too: not used",
+				       line->len ? "; " : "",
+				       wp_format_count(doubted, traced->doubted));
+	if (line->len)
+		wp_progress_say(invocation->progress, line->str);
+}
+
 static int
 export_calls(WpInvocation *invocation, ExportOptions *options, const WpExportForm *form,
 	     GError **error)
@@ -294,6 +319,7 @@ export_calls(WpInvocation *invocation, ExportOptions *options, const WpExportFor
 	wp_export_finish(exporting.export, &end);
 	if (!wp_out_close(exporting.out, error))
 		return -1;
+	say_traced(invocation, wp_export_traced(exporting.export));
 	wp_analysis_warn_of_nothing(invocation, analysis, &options->analysis);
 	return wp_load_status(invocation, &options->load, &outcome, end.counters, error);
 }

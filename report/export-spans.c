@@ -45,9 +45,12 @@ group_by_callee(const WpExportTrace *trace)
 	return order;
 }
 
+/* 0 = none. */
 static guint64
 parent_id(const WpExportTrace *trace, const WpExportCall *call)
 {
+	if (call->sent_parent)
+		return call->sent_parent;
 	return call->parent == WP_EXPORT_NONE ? 0 : trace->calls[call->parent].id;
 }
 
@@ -90,20 +93,30 @@ otlp_tag(const WpTag *tag, gpointer data)
 }
 
 static void
-otlp_runner(WpJson *json, const WpExportCall *call)
+otlp_link(WpJson *json, WpExportTraceId trace, guint64 span, const char *what)
 {
 	char id[WP_EXPORT_ID_MAX];
-	const WpTag tag = { .key = "wirepath.alternative", .kind = WP_TAG_BOOL, .number = TRUE };
-	if (!call->runner)
-		return;
-	wp_json_open(json, "links", '[');
+	const WpTag tag = { .key = what, .kind = WP_TAG_BOOL, .number = TRUE };
 	wp_json_open(json, NULL, '{');
-	wp_json_text(json, "traceId", wp_export_trace_id(call->runner_trace, id));
-	wp_json_text(json, "spanId", wp_export_span_id(call->runner, id));
+	wp_json_text(json, "traceId", wp_export_trace_id(trace, id));
+	wp_json_text(json, "spanId", wp_export_span_id(span, id));
 	wp_json_open(json, "attributes", '[');
 	otlp_value(json, &tag);
 	wp_json_close(json, ']');
 	wp_json_close(json, '}');
+}
+
+/* To the call that caused it, where its program named another parent; and to the next best one. */
+static void
+otlp_links(WpJson *json, const WpExportCall *call)
+{
+	if (!call->inferred && !call->runner)
+		return;
+	wp_json_open(json, "links", '[');
+	if (call->inferred)
+		otlp_link(json, call->inferred_trace, call->inferred, "wirepath.inferred");
+	if (call->runner)
+		otlp_link(json, call->runner_trace, call->runner, "wirepath.alternative");
 	wp_json_close(json, ']');
 }
 
@@ -114,7 +127,7 @@ otlp_span(WpJson *json, const WpExportTrace *trace, const WpExportCall *call)
 	wp_json_open(json, NULL, '{');
 	wp_json_text(json, "traceId", wp_export_trace_id(trace->id, id));
 	wp_json_text(json, "spanId", wp_export_span_id(call->id, id));
-	if (call->parent != WP_EXPORT_NONE)
+	if (parent_id(trace, call))
 		wp_json_text(json, "parentSpanId", wp_export_span_id(parent_id(trace, call), id));
 	wp_json_text(json, "name", wp_export_operation(call));
 	wp_json_int(json, "kind", call->is_one_way ? OTLP_KIND_CONSUMER : OTLP_KIND_SERVER);
@@ -123,7 +136,7 @@ otlp_span(WpJson *json, const WpExportTrace *trace, const WpExportCall *call)
 	wp_json_open(json, "attributes", '[');
 	wp_export_tags(call, FALSE, otlp_tag, json);
 	wp_json_close(json, ']');
-	otlp_runner(json, call);
+	otlp_links(json, call);
 	wp_json_open(json, "status", '{');
 	if (call->is_error) {
 		wp_json_int(json, "code", OTLP_STATUS_ERROR);
@@ -191,6 +204,7 @@ const WpExportForm wp_export_otlp = {
 	.name = "otlp",
 	.summary = "OTLP JSON lines, for OpenTelemetry collectors, Jaeger and Tempo",
 	.suffixes = otlp_suffixes,
+	.has_ids = TRUE,
 	.trace = otlp_trace,
 };
 
@@ -242,13 +256,18 @@ jaeger_reference(WpJson *json, const char *kind, WpExportTraceId trace, guint64 
 	wp_json_close(json, '}');
 }
 
-/* The page takes the first reference that it finds in the trace for the parent; a first call has none at all. */
+/*
+ * The page takes the first reference that it finds in the trace for the parent; a first call has none at all. A parent that a
+ * program named may not be among what is loaded: then it is the call that was inferred.
+ */
 static void
 jaeger_references(WpJson *json, const WpExportTrace *trace, const WpExportCall *call)
 {
 	wp_json_open(json, "references", '[');
+	if (call->sent_parent)
+		jaeger_reference(json, "CHILD_OF", trace->id, call->sent_parent);
 	if (call->parent != WP_EXPORT_NONE) {
-		jaeger_reference(json, "CHILD_OF", trace->id, parent_id(trace, call));
+		jaeger_reference(json, "CHILD_OF", trace->id, trace->calls[call->parent].id);
 		if (call->runner)
 			jaeger_reference(json, "FOLLOWS_FROM", call->runner_trace, call->runner);
 	}
@@ -364,6 +383,7 @@ const WpExportForm wp_export_jaeger = {
 	.name = "jaeger",
 	.summary = "JSON that the page of Jaeger loads",
 	.suffixes = jaeger_suffixes,
+	.has_ids = TRUE,
 	.state_size = sizeof(JsonState),
 	.begin = jaeger_begin,
 	.trace = jaeger_trace,
@@ -419,7 +439,7 @@ zipkin_span(WpJson *json, const WpExportTrace *trace, const WpExportCall *call)
 	wp_json_open(json, NULL, '{');
 	wp_json_text(json, "traceId", wp_export_trace_id(trace->id, id));
 	wp_json_text(json, "id", wp_export_span_id(call->id, id));
-	if (call->parent != WP_EXPORT_NONE)
+	if (parent_id(trace, call))
 		wp_json_text(json, "parentId", wp_export_span_id(parent_id(trace, call), id));
 	wp_json_text(json, "name", name);
 	wp_json_text(json, "kind", call->is_one_way ? "CONSUMER" : "SERVER");
@@ -458,6 +478,7 @@ const WpExportForm wp_export_zipkin = {
 	.name = "zipkin",
 	.summary = "JSON of Zipkin, version 2",
 	.suffixes = zipkin_suffixes,
+	.has_ids = TRUE,
 	.state_size = sizeof(JsonState),
 	.begin = zipkin_begin,
 	.trace = zipkin_trace,

@@ -48,7 +48,15 @@ tell_probability(const Teller *teller, const char *key, double value)
 static void
 tell_link(const Teller *teller, const WpExportCall *call)
 {
-	tell_bool(teller, "wirepath.inferred", call->parent != WP_EXPORT_NONE);
+	char trace[WP_EXPORT_ID_MAX], span[WP_EXPORT_ID_MAX], both[2 * WP_EXPORT_ID_MAX];
+	tell_bool(teller, "wirepath.inferred",
+		  !call->sent_parent && call->parent != WP_EXPORT_NONE);
+	if (call->inferred) {
+		g_snprintf(both, sizeof both, "%s-%s",
+			   wp_export_trace_id(call->inferred_trace, trace),
+			   wp_export_span_id(call->inferred, span));
+		tell_text(teller, "wirepath.parent", both);
+	}
 	if (call->probability >= 0)
 		tell_probability(teller, "wirepath.confidence", call->probability);
 	tell_text(teller, "wirepath.evidence", call->evidence);

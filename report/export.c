@@ -13,18 +13,15 @@ const WpExportForm *const wp_export_forms[] = {
 	&wp_export_speedscope, &wp_export_folded, &wp_export_prometheus, NULL,
 };
 
-typedef struct {
-	guint64 id;
-	WpExportTraceId trace;
-} Identity;
-
 struct WpExport {
 	const WpExportForm *form;
 	gpointer state;
 	WpOut *out;
 	gboolean has_begun;
 	gboolean ids_unique; /* those of the input */
-	GString *text;       /* what an id is drawn from */
+	gboolean uses_sent;
+	WpExportTraced traced;
+	GString *text; /* what an id is drawn from */
 	GChecksum *digest;
 	GArray *calls;         /* WpExportCall */
 	GStringChunk *strings; /* of the trace at hand */
@@ -37,10 +34,8 @@ struct WpExport {
 	const WpRecord *records;
 	const WpLinks *links;
 	const guint8 *keep; /* NULL = all */
-	guint32 *child_at;  /* [n + 1]: children of a span, in order of time */
-	guint32 *children;
-	guint32 *roots;
-	Identity *ids; /* by span */
+	WpExportTree tree;
+	WpExportId *ids; /* by span */
 	WpPaths *paths;
 };
 
@@ -79,7 +74,7 @@ take_number(const guint8 *bytes)
 }
 
 /* Where ids are not unique, two calls may be the same in all that was seen but for their places. */
-static Identity
+static WpExportId
 identify(WpExport *export, guint32 index)
 {
 	const WpWindowAnswer *answer = export->part->answer;
@@ -109,8 +104,8 @@ identify(WpExport *export, guint32 index)
 	g_checksum_update(export->digest, (const guchar *)export->text->str,
 			  (gssize) export->text->len);
 	g_checksum_get_digest(export->digest, digest, &length);
-	return (Identity){ take_number(digest),
-			   { take_number(digest + 8), take_number(digest + 16) } };
+	return (WpExportId){ .id = take_number(digest),
+			     .trace = { take_number(digest + 8), take_number(digest + 16) } };
 }
 
 /* --- parts --- */
@@ -119,33 +114,6 @@ static gboolean
 is_kept(const WpExport *export, guint32 span)
 {
 	return !export->keep || export->keep[span];
-}
-
-/* The parent, where that is exported as well. */
-static guint32
-parent_of(const WpExport *export, guint32 span)
-{
-	guint32 parent = export->links->links[span].parent;
-	return parent != WP_NO_SPAN && is_kept(export, parent) ? parent : WP_NO_SPAN;
-}
-
-/* Spans stand in order of time, so those of one parent do. */
-static void
-find_children(WpExport *export)
-{
-	guint32 n = export->spans->n;
-	export->child_at = g_new0(guint32, (gsize)n + 2);
-	export->children = g_new(guint32, MAX(n, 1));
-	guint32 *at = export->child_at + 1;
-	for (guint32 i = 0; i < n; i++)
-		if (is_kept(export, i) && parent_of(export, i) != WP_NO_SPAN)
-			at[parent_of(export, i) + 1]++;
-	for (guint32 i = 0; i < n; i++)
-		at[i + 1] += at[i];
-	/* at[p] moves from the first child of p to the first of the next: child_at[p] is then where it was. */
-	for (guint32 i = 0; i < n; i++)
-		if (is_kept(export, i) && parent_of(export, i) != WP_NO_SPAN)
-			export->children[at[parent_of(export, i)]++] = i;
 }
 
 static void
@@ -162,20 +130,20 @@ begin_part(WpExport *export, const WpAnalysis *part)
 	if (!export->has_begun && export->form->begin)
 		export->form->begin(export->state, export->out);
 	export->has_begun = TRUE;
-	export->roots = wp_links_roots(export->links);
 	export->paths = wp_paths_new(export->spans, export->links, NULL, NULL);
-	export->ids = g_new(Identity, MAX(export->spans->n, 1));
+	export->ids = g_new(WpExportId, MAX(export->spans->n, 1));
 	for (guint32 i = 0; i < export->spans->n; i++)
 		export->ids[i] = identify(export, i);
-	find_children(export);
+	wp_export_tree_init(&export->tree, export->links, export->spans->n, export->keep);
+	wp_export_set_traces(&export->tree, export->spans, part->trace,
+			     export->uses_sent && export->form->has_ids, export->ids,
+			     &export->traced);
 }
 
 static void
 end_part(WpExport *export)
 {
-	g_clear_pointer(&export->child_at, g_free);
-	g_clear_pointer(&export->children, g_free);
-	g_clear_pointer(&export->roots, g_free);
+	wp_export_tree_clear(&export->tree);
 	g_clear_pointer(&export->ids, g_free);
 	g_clear_pointer(&export->paths, wp_paths_free);
 }
@@ -228,7 +196,18 @@ set_link(WpExport *export, WpExportCall *call, guint32 index)
 	if (link->runner_up == WP_NO_SPAN || !is_kept(export, link->runner_up))
 		return;
 	call->runner = export->ids[link->runner_up].id;
-	call->runner_trace = export->ids[export->roots[link->runner_up]].trace;
+	call->runner_trace = export->ids[link->runner_up].trace;
+}
+
+static void
+set_sent_parent(const WpExport *export, WpExportCall *call, guint32 index)
+{
+	guint32 parent = export->tree.parents[index];
+	call->sent_parent = export->ids[index].sent_parent;
+	if (!call->sent_parent || parent == WP_NO_SPAN)
+		return;
+	call->inferred = export->ids[parent].id;
+	call->inferred_trace = export->ids[parent].trace;
 }
 
 static void
@@ -258,6 +237,7 @@ add_call(WpExport *export, guint32 index, guint32 parent)
 	};
 	set_ends(export, &call, span);
 	set_link(export, &call, index);
+	set_sent_parent(export, &call, index);
 	g_array_append_val(export->calls, call);
 }
 
@@ -266,7 +246,7 @@ typedef struct {
 	guint32 parent; /* call of the trace */
 } Step;
 
-/* ROOT and all below it, in pre-order. */
+/* ROOT and all below it that is of its trace, in pre-order. */
 static void
 add_tree(WpExport *export, guint32 root)
 {
@@ -277,19 +257,22 @@ add_tree(WpExport *export, guint32 root)
 		g_array_set_size(export->stack, export->stack->len - 1);
 		guint32 number = export->calls->len;
 		add_call(export, step.span, step.parent);
-		for (guint32 k = export->child_at[step.span + 1];
-		     k-- > export->child_at[step.span];) {
-			Step child = { export->children[k], number };
-			g_array_append_val(export->stack, child);
+		const guint32 *children = export->tree.children;
+		for (guint32 k = export->tree.child_at[step.span + 1];
+		     k-- > export->tree.child_at[step.span];) {
+			Step child = { children[k], number };
+			if (!export->ids[children[k]].is_first)
+				g_array_append_val(export->stack, child);
 		}
 	}
 }
 
 WpExport *
-wp_export_new(const WpExportForm *form, WpOut *out)
+wp_export_new(const WpExportForm *form, gboolean uses_sent, WpOut *out)
 {
 	WpExport *export = g_new0(WpExport, 1);
 	export->form = form;
+	export->uses_sent = uses_sent;
 	export->state = g_malloc0(MAX(form->state_size, 1));
 	export->out = out;
 	export->text = g_string_new(NULL);
@@ -322,7 +305,7 @@ wp_export_add(WpExport *export, const WpAnalysis *part)
 {
 	begin_part(export, part);
 	for (guint32 i = 0; i < export->spans->n && !wp_out_failed(export->out); i++) {
-		if (!is_kept(export, i) || parent_of(export, i) != WP_NO_SPAN)
+		if (!is_kept(export, i) || !export->ids[i].is_first)
 			continue;
 		g_array_set_size(export->calls, 0);
 		g_string_chunk_clear(export->strings);
@@ -341,4 +324,10 @@ wp_export_finish(WpExport *export, const WpExportEnd *end)
 		export->form->begin(export->state, export->out);
 	if (export->form->end)
 		export->form->end(export->state, end, export->out);
+}
+
+const WpExportTraced *
+wp_export_traced(const WpExport *export)
+{
+	return &export->traced;
 }

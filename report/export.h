@@ -8,8 +8,7 @@
  *
  * Ids. A call's id is drawn from what was seen of it (times, ends, packet, the trace's own id), not from what was
  * inferred: the same input gives the same ids, whatever the engine, and two exports of one capture can be
- * laid over each other. A trace has the id that its first call gives. Identifiers that programs sent
- * (traceparent) are kept as keyed hashes alone (capture/tokens.h), so they cannot be used here.
+ * laid over each other. A trace has the id that its first call gives, or that programs sent: see export-traces.h.
  */
 #ifndef WP_REPORT_EXPORT_H
 #define WP_REPORT_EXPORT_H
@@ -18,21 +17,20 @@
 
 #include "capture/counters.h"
 #include "report/analysis.h"
+#include "report/export-traces.h"
 #include "report/form.h"
 #include "report/out.h"
 
 #define WP_EXPORT_NONE G_MAXUINT32
 
-typedef struct {
-	guint64 high;
-	guint64 low;
-} WpExportTraceId;
-
 /* One call. Text is borrowed for the time of the callback, and as it came from packets. */
 typedef struct {
 	guint32 parent; /* call of the trace, always before this one; WP_EXPORT_NONE for the first */
 	guint32 depth;
-	guint64 id;     /* never 0 */
+	guint64 id; /* never 0 */
+	guint64 sent_parent; /* span that its program named as its parent, in place of the call's own; 0 = none */
+	guint64 inferred; /* then the call that caused it; 0 = none */
+	WpExportTraceId inferred_trace;
 	guint64 runner; /* of the next best parent; 0 = none */
 	WpExportTraceId runner_trace;
 	gint64 begin_ns;
@@ -79,6 +77,7 @@ typedef struct {
 	const char *summary;
 	const char *const *suffixes; /* NULL-ended */
 	gsize state_size;
+	gboolean has_ids; /* of spans and traces, so that those that programs sent are of use */
 	void (*begin)(gpointer state, WpOut *out); /* also where nothing follows */
 	void (*trace)(gpointer state, const WpExportTrace *trace, WpOut *out);
 	void (*end)(gpointer state, const WpExportEnd *end, WpOut *out);
@@ -90,13 +89,16 @@ extern const WpExportForm *const wp_export_forms[];
 
 typedef struct WpExport WpExport;
 
-/* (transfer full) Writes to OUT, which is borrowed. */
-WpExport *wp_export_new(const WpExportForm *form, WpOut *out);
+/* (transfer full) Writes to OUT, which is borrowed. USES_SENT: the ids that programs sent, where the form has ids. */
+WpExport *wp_export_new(const WpExportForm *form, gboolean uses_sent, WpOut *out);
 void wp_export_free(WpExport *export);
 
 /* The requests of PART, one after the other. */
 void wp_export_add(WpExport *export, const WpAnalysis *part);
 void wp_export_finish(WpExport *export, const WpExportEnd *end);
+
+/* Of all so far; (transfer none). */
+const WpExportTraced *wp_export_traced(const WpExport *export);
 
 /* "GET /x" or, of a call without operation, its protocol. */
 const char *wp_export_operation(const WpExportCall *call);

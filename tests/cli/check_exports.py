@@ -112,11 +112,16 @@ def read_jaeger(text):
             want(span["traceID"] == trace["traceID"], "a span of another trace")
             want(type(span["startTime"]) is int and span["startTime"] > 0, "startTime:", span["startTime"])
             want(type(span["duration"]) is int and span["duration"] >= 0, "duration:", span["duration"])
-            for n, reference in enumerate(span["references"]):
+            for reference in span["references"]:
                 members(reference, ["refType", "traceID", "spanID"])
-                want(reference["refType"] == ("FOLLOWS_FROM" if n else "CHILD_OF"), "the parent comes first")
+                is_id(reference["spanID"], SPAN)
             tags = jaeger_tags(span["tags"])
-            sure = tags.get("wirepath.confidence", 1) >= 0.9 or not span["references"]
+            kinds = [reference["refType"] for reference in span["references"]]
+            n_parents = kinds.count("CHILD_OF")
+            n_named = n_parents > 0 and not tags["wirepath.inferred"]
+            want(n_parents - n_named <= 1 and kinds == sorted(kinds), "parents come first:", kinds)
+            want(n_parents or not kinds, "no parent, but others:", kinds)
+            sure = tags.get("wirepath.confidence", 1) >= 0.9 or n_parents == n_named
             want((span["warnings"] is None) == sure, "doubts are not said:", tags)
             parent = span["references"][0]["spanID"] if span["references"] else None
             node = trace["processes"][span["processID"]]["serviceName"]
@@ -154,7 +159,7 @@ def ns(text):
 
 
 def check_spans(spans, calls):
-    """Each call is a span, under the parent that `calls` names."""
+    """Each call is a span, under the parent that `calls` names; where its program named another one, that stands aside."""
     spans = list(spans)
     by_id = {(s.trace, s.id): s for s in spans}
     want(len(by_id) == len(spans), "ids that come twice")
@@ -170,9 +175,13 @@ def check_spans(spans, calls):
     found, meant = collections.Counter(), collections.Counter()
     for span in spans:
         want(span.end >= span.begin, "ends before it begins:", span)
-        want(span.parent is None or (span.trace, span.parent) in by_id, "the parent is not there:", span)
-        want(span.tags["wirepath.inferred"] is (span.parent is not None), "not marked as inferred:", span)
-        found[of_span(span), of_span(by_id.get((span.trace, span.parent)))] += 1
+        cause = (span.trace, span.parent) if span.parent else None
+        if cause and not span.tags["wirepath.inferred"]:
+            want(cause not in by_id, "not marked as inferred:", span)
+            cause = tuple(span.tags["wirepath.parent"].split("-")) if "wirepath.parent" in span.tags else None
+        want(cause is None or cause in by_id, "the parent is not there:", span)
+        want(span.parent or not span.tags["wirepath.inferred"], "marked as inferred:", span)
+        found[of_span(span), of_span(by_id.get(cause))] += 1
     for call in calls:
         meant[of_call(call), of_call(rows.get(call["parent_id"]))] += 1
     want(found == meant, "other calls:", list((found - meant).items())[:1], list((meant - found).items())[:1])

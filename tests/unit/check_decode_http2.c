@@ -589,24 +589,21 @@ START_TEST(tokens)
 {
 	static const struct {
 		const char *call;
-		const char *end;
+		int n;
 	} rows[] = {
-		{ "C P H!1:GET/item/ord-77?u=cust9", " tokens=2\n" },
-		{ "C P H!1:GET/a;x-request-id=req-88;user-agent=curl7;cookie=sid12345",
-		  " tokens=2\n" },
-		{ "C P H1:POST/a" JSON " D!1:{\"order\":\"ord-77\"}", " tokens=1\n" },
-		{ "C P H1:POST/a;content-type=image/png D!1:ord-77", " tokens=0\n" },
-		{ "C P H1:POST/a.B/C" GRPC ";x-order-id=ord-78 D!1:$ord-77", " tokens=2\n" },
-		{ "C P H1:POST/a.B/C" GRPC " Dp!1:$ord-77", " tokens=1\n" },
-		{ "C P "
-		  "H!1:GET/a;traceparent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-		  " trace=4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7 ids=1 tokens=1\n" },
+		{ "C P H!1:GET/item/ord-77?u=cust9", 2 },
+		{ "C P H!1:GET/a;x-request-id=req-88;user-agent=curl7;cookie=sid12345", 2 },
+		{ "C P H1:POST/a" JSON " D!1:{\"order\":\"ord-77\"}", 1 },
+		{ "C P H1:POST/a;content-type=image/png D!1:ord-77", 0 },
+		{ "C P H1:POST/a.B/C" GRPC ";x-order-id=ord-78 D!1:$ord-77", 2 },
+		{ "C P H1:POST/a.B/C" GRPC " Dp!1:$ord-77", 1 },
 	};
 	WpRunOptions options = { .show_tokens = TRUE, .no_counters = TRUE };
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_auto(Script) script = make_script(&rows[i].call, 1);
 		g_autofree char *got = wp_decode_run(&options, script.steps, script.n);
-		ck_assert_msg(g_str_has_suffix(got, rows[i].end), "row %d: %s", (int)i, got);
+		g_autofree char *end = g_strdup_printf(" tokens=%d\n", rows[i].n);
+		ck_assert_msg(g_str_has_suffix(got, end), "row %d: %s", (int)i, got);
 		wp_decode_check(&options, script.steps, script.n, got);
 	}
 }
