@@ -115,6 +115,9 @@
 	X(SPANS_INNER, "spans-inner", INFO, "spans that are no call of their own")                 \
 	X(SPANS_WITHOUT_PEER, "spans-without-peer", NOTE,                                          \
 	  "spans of callers that do not tell whom they called, left out")                          \
+	X(SPANS_SEEN, "spans-seen", INFO, "calls of spans that are among those of the packets")    \
+	X(SPANS_UNSEEN, "spans-unseen", NOTE, "calls of spans that no packets show, left out")     \
+	X(SPANS_CAUSES, "spans-causes", INFO, "calls whose cause spans tell")                      \
 	X(SPANS_UNUSABLE, "spans-unusable", LOSS, "spans without id or time")                      \
 	X(SPANS_SKIPPED, "spans-skipped", LOSS, "spans beyond the limit")                          \
 	X(TRACE_LINES_BAD, "trace-lines-bad", LOSS, "lines of a trace that could not be read")     \

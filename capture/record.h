@@ -31,10 +31,13 @@
 /* ... and, with WP_MARK_TRACED, the trace that it names (see trace-context.h). */
 #define WP_TRACE_CONTEXT_WORDS 6
 
-/* What travels with a record: its tokens, then its transports, then its trace, 32 bits a word. */
+/* ... and, with WP_MARK_CAUSED, the id of the call that caused it: its high half, then its low one. */
+#define WP_CAUSE_WORDS 2
+
+/* What travels with a record: its tokens, then its transports, its trace, its cause, 32 bits a word. */
 #define WP_RECORD_MAX_WORDS                                                                        \
 	(WP_RECORD_MAX_TOKENS + WP_RECORD_MAX_TRANSPORTS * WP_TRANSPORT_WORDS +                    \
-	 WP_TRACE_CONTEXT_WORDS)
+	 WP_TRACE_CONTEXT_WORDS + WP_CAUSE_WORDS)
 
 typedef enum {
 	WP_KIND_CALL,   /* a request that expects an answer */
@@ -61,7 +64,9 @@ enum {
 	WP_MARK_ANSWERED = 16, /* ... and its parent was found there: here it is context */
 
 	WP_MARK_BOTH_ENDS = 32, /* seen at both ends: begin_way_ns and end_way_ns are known */
-	WP_MARK_TRACED = 64     /* names a trace, in the last of its words */
+	WP_MARK_TRACED = 64,    /* names a trace, among its words */
+	WP_MARK_CAUSED =
+		128 /* what caused it is known, from spans (span-join.h); among its words */
 };
 
 /*
@@ -116,11 +121,18 @@ wp_record_context_at(const WpRecord *record)
 	return record->n_tokens + (guint)record->n_transports * WP_TRANSPORT_WORDS;
 }
 
+/* Likewise of its cause. */
 static inline guint
-wp_record_words(const WpRecord *record)
+wp_record_cause_at(const WpRecord *record)
 {
 	return wp_record_context_at(record) +
 	       (record->marks & WP_MARK_TRACED ? WP_TRACE_CONTEXT_WORDS : 0);
+}
+
+static inline guint
+wp_record_words(const WpRecord *record)
+{
+	return wp_record_cause_at(record) + (record->marks & WP_MARK_CAUSED ? WP_CAUSE_WORDS : 0);
 }
 
 /* Names as in trace files: "CALL", "RETURN", "MESSAGE"; "unknown", "ok", "error", ... */

@@ -291,8 +291,18 @@ make_ids_unique(const Builder *builder, GArray *calls)
 	}
 }
 
+static guint32 *
+parts_of(const Builder *builder)
+{
+	guint32 *parts = new_numbers(builder->n, WP_SPAN_NONE);
+	for (guint32 i = 0; i < builder->n; i++)
+		if (builder->tops[i] != WP_SPAN_NONE)
+			parts[i] = builder->calls[builder->tops[i]];
+	return parts;
+}
+
 GArray *
-wp_span_calls_new(WpReadSpans *spans)
+wp_span_calls_new(WpReadSpans *spans, guint32 **out_parts)
 {
 	GArray *calls = g_array_new(FALSE, FALSE, sizeof(WpSpanCall));
 	g_autoptr(GArray) way = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -313,5 +323,7 @@ wp_span_calls_new(WpReadSpans *spans)
 	wp_counters_add(spans->counters, WP_COUNT_SPANS_INNER, (guint64)builder.n - calls->len);
 	link_calls(&builder, calls);
 	make_ids_unique(&builder, calls);
+	if (out_parts)
+		*out_parts = parts_of(&builder);
 	return calls;
 }

@@ -21,7 +21,10 @@ typedef struct {
 	gboolean is_message;
 } WpSpanCall;
 
-/* (transfer full) Of WpSpanCall, in the order of their spans. Counts what is no call. */
-GArray *wp_span_calls_new(WpReadSpans *spans);
+/*
+ * (transfer full) Of WpSpanCall, in the order of their spans. Counts what is no call. OUT_PARTS, which may be NULL, gets
+ * (transfer full), by span, the call into a service that it is part of, or WP_SPAN_NONE.
+ */
+GArray *wp_span_calls_new(WpReadSpans *spans, guint32 **out_parts);
 
 #endif

@@ -32,13 +32,14 @@ static const char *const peer_keys[WP_SPAN_N_PEERS] = {
 
 /* Where each text of a draft is. */
 static const gsize draft_texts[] = {
-	offsetof(WpSpanDraft, trace),     offsetof(WpSpanDraft, id),
-	offsetof(WpSpanDraft, parent),    offsetof(WpSpanDraft, parent_trace),
-	offsetof(WpSpanDraft, inferred),  offsetof(WpSpanDraft, name),
-	offsetof(WpSpanDraft, operation), offsetof(WpSpanDraft, service),
-	offsetof(WpSpanDraft, process),   offsetof(WpSpanDraft, protocol),
-	offsetof(WpSpanDraft, peers[0]),  offsetof(WpSpanDraft, peers[1]),
-	offsetof(WpSpanDraft, peers[2]),  offsetof(WpSpanDraft, peers[3]),
+	offsetof(WpSpanDraft, peer_address), offsetof(WpSpanDraft, peer_port),
+	offsetof(WpSpanDraft, trace),        offsetof(WpSpanDraft, id),
+	offsetof(WpSpanDraft, parent),       offsetof(WpSpanDraft, parent_trace),
+	offsetof(WpSpanDraft, inferred),     offsetof(WpSpanDraft, name),
+	offsetof(WpSpanDraft, operation),    offsetof(WpSpanDraft, service),
+	offsetof(WpSpanDraft, process),      offsetof(WpSpanDraft, protocol),
+	offsetof(WpSpanDraft, peers[0]),     offsetof(WpSpanDraft, peers[1]),
+	offsetof(WpSpanDraft, peers[2]),     offsetof(WpSpanDraft, peers[3]),
 };
 
 static GString **
@@ -195,6 +196,18 @@ tag_client_port(WpSpanDraft *draft, const char *value)
 }
 
 static void
+tag_peer_address(WpSpanDraft *draft, const char *value)
+{
+	g_string_assign(draft->peer_address, value);
+}
+
+static void
+tag_peer_port(WpSpanDraft *draft, const char *value)
+{
+	g_string_assign(draft->peer_port, value);
+}
+
+static void
 tag_server_address(WpSpanDraft *draft, const char *value)
 {
 	set_address(draft, &draft->more.server, value);
@@ -268,6 +281,12 @@ static const struct {
 	{ "db.system", tag_protocol },
 	{ "client.address", tag_client_address },
 	{ "client.port", tag_client_port },
+	{ "network.peer.address", tag_peer_address },
+	{ "network.peer.port", tag_peer_port },
+	{ "net.sock.peer.addr", tag_peer_address },
+	{ "net.sock.peer.port", tag_peer_port },
+	{ "net.peer.ip", tag_peer_address },
+	{ "net.peer.port", tag_peer_port },
 	{ "server.address", tag_server_address },
 	{ "server.port", tag_server_port },
 	{ "wirepath.operation", tag_operation },
@@ -295,6 +314,20 @@ wp_span_draft_tag(WpSpanDraft *draft, const char *key, const char *value)
 	for (gsize i = 0; i < G_N_ELEMENTS(peer_keys); i++)
 		if (strcmp(peer_keys[i], key) == 0)
 			g_string_assign(draft->peers[i], value);
+}
+
+/* The kind of the span, which says which end the peer is, may come after the tags. */
+void
+wp_span_draft_settle_peer(WpSpanDraft *draft)
+{
+	WpSpanKind kind = draft->span.kind;
+	gboolean is_server = kind == WP_SPAN_SERVER || kind == WP_SPAN_CONSUMER;
+	WpEndpoint *end = is_server ? &draft->more.client : &draft->more.server;
+	/* client.address may be that of a browser behind a proxy: the other end of the connection is the peer. */
+	if (!draft->peer_address->len || !draft->peer_port->len || kind == WP_SPAN_UNTOLD)
+		return;
+	set_address(draft, end, draft->peer_address->str);
+	set_port(draft, end, draft->peer_port->str);
 }
 
 gboolean

@@ -23,6 +23,9 @@ typedef struct {
 	GString *protocol;
 	GString *peers
 		[WP_SPAN_N_PEERS]; /* the first that is not empty counts: peer.service, server.address, ... */
+	GString *
+		peer_address; /* the other end of the connection, of a server's span the client's */
+	GString *peer_port;
 	WpReadSpan span;
 	WpReadSpanMore more;
 	gint64 duration_ns; /* -1: END_NS is known, or nothing */
@@ -46,6 +49,9 @@ void wp_span_draft_set(WpSpanDraft *draft, const char *key, const char *value);
 
 /* A tag, or attribute; of interest or not. */
 void wp_span_draft_tag(WpSpanDraft *draft, const char *key, const char *value);
+
+/* Which end its peer is, once all is said. */
+void wp_span_draft_settle_peer(WpSpanDraft *draft);
 
 /* When it began and ended, once all is said. FALSE where the times make no sense. */
 gboolean wp_span_draft_settle_times(WpSpanDraft *draft);

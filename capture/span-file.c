@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "capture/span-calls.h"
+#include "capture/span-join.h"
 #include "capture/trace.h"
 
 typedef struct {
@@ -325,7 +326,7 @@ push_all(Files *files, const char *const *paths, gsize n, WpRecordSink *sink, GE
 		if (!wp_sink_setting(sink, "input", name, error))
 			return FALSE;
 	}
-	files->calls = wp_span_calls_new(&files->spans);
+	files->calls = wp_span_calls_new(&files->spans, NULL);
 	g_autoptr(GArray) events = order_events(files);
 	for (guint i = 0; i < events->len; i++)
 		if (!push_event(files, &g_array_index(events, Event, i), sink, error))
@@ -349,6 +350,45 @@ run(Files *files, const char *const *paths, gsize n, WpRecordSink *sink, GError 
 	return FALSE;
 }
 
+static gboolean
+join(Files *files, const char *const *paths, gsize n, WpTrace *trace, GError **error)
+{
+	WpRecordSink *sink = wp_trace_sink(trace);
+	g_autofree guint32 *parts = NULL;
+	gboolean ok = read_files(files, paths, n, error);
+	for (gsize i = 0; i < n; i++) {
+		g_autofree char *name = g_path_get_basename(paths[i]);
+		if (!wp_sink_setting(sink, "input", name, ok ? error : NULL))
+			return FALSE;
+	}
+	files->calls = wp_span_calls_new(&files->spans, &parts);
+	wp_span_join(&files->spans, files->calls, parts, trace);
+	return wp_sink_counters(sink, files->counters, ok ? error : NULL) && ok;
+}
+
+static void
+clear(Files *files)
+{
+	g_clear_pointer(&files->calls, g_array_unref);
+	wp_read_spans_clear(&files->spans);
+	g_hash_table_unref(files->flows);
+	wp_counters_free(files->counters);
+}
+
+gboolean
+wp_span_file_join(const char *const *paths, gsize n, const WpSpanFileOptions *options,
+		  WpTrace *trace, GError **error)
+{
+	g_autoptr(WpNodes) nodes = wp_nodes_new(); /* texts that the trace need not keep */
+	Files files = { .options = options,
+			.counters = wp_counters_new(),
+			.flows = g_hash_table_new(NULL, NULL) };
+	wp_read_spans_init(&files.spans, nodes, files.counters);
+	gboolean ok = join(&files, paths, n, trace, error);
+	clear(&files);
+	return ok;
+}
+
 gboolean
 wp_span_file_run(const char *const *paths, gsize n, const WpSpanFileOptions *options,
 		 WpNodes *nodes, WpRecordSink *sink, GError **error)
@@ -358,9 +398,6 @@ wp_span_file_run(const char *const *paths, gsize n, const WpSpanFileOptions *opt
 			.flows = g_hash_table_new(NULL, NULL) };
 	wp_read_spans_init(&files.spans, nodes, files.counters);
 	gboolean ok = run(&files, paths, n, sink, error);
-	g_clear_pointer(&files.calls, g_array_unref);
-	wp_read_spans_clear(&files.spans);
-	g_hash_table_unref(files.flows);
-	wp_counters_free(files.counters);
+	clear(&files);
 	return ok;
 }

@@ -19,6 +19,7 @@
 
 #include "capture/input.h"
 #include "capture/sink.h"
+#include "capture/trace.h"
 
 /* Spans beyond are counted, not kept: 1.6 GB. */
 #define WP_SPAN_FILE_MAX_SPANS 16000000
@@ -46,5 +47,12 @@ gboolean wp_span_file_is_spans(const guint8 *head, gsize length);
  */
 gboolean wp_span_file_run(const char *const *paths, gsize n, const WpSpanFileOptions *options,
 			  WpNodes *nodes, WpRecordSink *sink, GError **error);
+
+/*
+ * The same beside packets: sets the causes of the calls of TRACE, which is frozen (span-join.h), instead of calls of
+ * their own. Times and truth of OPTIONS do not count. Errors likewise.
+ */
+gboolean wp_span_file_join(const char *const *paths, gsize n, const WpSpanFileOptions *options,
+			   WpTrace *trace, GError **error);
 
 #endif

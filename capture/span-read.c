@@ -155,9 +155,9 @@ intern(Reader *reader, const GString *string)
 			   : 0;
 }
 
-/* FNV-1a (Fowler, Noll, Vo) of trace and span; leading zeros, which some writers leave out, make no difference. */
-static guint64
-key_of(const char *trace, const char *id)
+/* FNV-1a (Fowler, Noll, Vo) of trace and span. */
+guint64
+wp_read_span_key(const char *trace, const char *id)
 {
 	guint64 hash = G_GUINT64_CONSTANT(0xcbf29ce484222325);
 	const char *parts[] = { trace + strspn(trace, "0"), "/", id + strspn(id, "0") };
@@ -209,11 +209,12 @@ keep_span(Reader *reader, const GString *service)
 		return;
 	}
 	WpReadSpan *span = &draft->span;
-	span->key = key_of(draft->trace->str, draft->id->str);
+	span->key = wp_read_span_key(draft->trace->str, draft->id->str);
 	settle_parent(draft);
+	wp_span_draft_settle_peer(draft);
 	gboolean has_parent = strspn(draft->parent->str, "0") < draft->parent->len;
 	const GString *trace = draft->parent_trace->len ? draft->parent_trace : draft->trace;
-	span->parent = has_parent ? key_of(trace->str, draft->parent->str) : 0;
+	span->parent = has_parent ? wp_read_span_key(trace->str, draft->parent->str) : 0;
 	span->id = intern(reader, draft->id);
 	span->service = intern(reader, service);
 	/* Its own spans tell the operation, where there is one. */

@@ -69,6 +69,9 @@ void wp_read_spans_clear(WpReadSpans *spans);
 gboolean wp_read_spans_add(WpReadSpans *spans, WpInput *input, const char *path,
 			   gboolean (*progress)(gpointer data), gpointer data, GError **error);
 
+/* The key of a span: leading zeros, which some writers leave out, and upper case make no difference. */
+guint64 wp_read_span_key(const char *trace, const char *id);
+
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(WpReadSpans, wp_read_spans_clear)
 
 #endif

@@ -417,6 +417,18 @@ read_context(WpFieldReader *reader, WpRecord *record, WpField field)
 	return NULL;
 }
 
+static const char *
+read_cause(WpFieldReader *reader, WpRecord *record, WpField field)
+{
+	if (field.length == 0)
+		return NULL;
+	if (memchr(field.text, '\0', field.length))
+		return "the cause holds a NUL byte";
+	reader->cause = wp_record_id_from_text(reader->nodes, field.text, field.length);
+	record->marks |= WP_MARK_CAUSED;
+	return NULL;
+}
+
 const WpColumn wp_columns_known[] = {
 	{ "time", read_time },
 	{ "kind", read_kind },
@@ -440,6 +452,7 @@ const WpColumn wp_columns_known[] = {
 	{ "received", read_received },
 	{ "received_end", read_received_end },
 	{ "trace_parent", read_context },
+	{ "cause", read_cause },
 	/* The heading of the paper's example. */
 	{ "timestamp", read_time },
 	{ "operation", read_kind },

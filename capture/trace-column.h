@@ -25,6 +25,7 @@ typedef struct {
 	guint32 tokens[WP_RECORD_MAX_WORDS]; /* of the record read last */
 	guint32 transports[WP_RECORD_MAX_TRANSPORTS][WP_TRANSPORT_WORDS]; /* of it */
 	WpTraceContext context;                                           /* of it */
+	guint64 cause;                                                    /* of it */
 } WpFieldReader;
 
 void wp_field_reader_init(WpFieldReader *reader, WpNodes *nodes);

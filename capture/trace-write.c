@@ -32,7 +32,7 @@ typedef struct {
 	WpTraceWriter base;
 	GArray *announced;     /* Announced, by node */
 	gboolean has_ways;     /* the columns for times at the receiver's tap are there */
-	gboolean has_contexts; /* those are, and that of traces */
+	gboolean has_contexts; /* those are, and those of traces and causes */
 } Writer;
 
 /* 1 where a byte of text stands for itself. */
@@ -421,6 +421,23 @@ put_context(WpOutput *output, const WpRecord *record, const guint32 *words)
 	put_word(output, wp_trace_context_text(&context, text, sizeof text));
 }
 
+static void
+put_cause(Writer *writer, const WpRecord *record, const guint32 *words)
+{
+	if (!(record->marks & WP_MARK_CAUSED)) /* a line may end here */
+		return;
+	put_tab(writer->base.output);
+	words += wp_record_cause_at(record);
+	put_id(writer, (guint64)words[0] << 32 | words[1]);
+}
+
+static void
+put_traced(Writer *writer, const WpRecord *record, const guint32 *words)
+{
+	put_context(writer->base.output, record, words);
+	put_cause(writer, record, words);
+}
+
 static const char column_names[] =
 	"#columns\ttime\tkind\tsender\treceiver\tid\ttime_end\tsrc\tdst\tflow\tprotocol\t"
 	"label\tbytes\tstatus\tsetup\twait\ttap\tpacket\ttokens\ttransport";
@@ -428,7 +445,7 @@ static const char column_names[] =
 static void
 put_columns(Writer *writer)
 {
-	static const char ways[] = "\treceived\treceived_end", contexts[] = "\ttrace_parent";
+	static const char ways[] = "\treceived\treceived_end", contexts[] = "\ttrace_parent\tcause";
 
 	put_bytes(writer->base.output, column_names, strlen(column_names));
 	if (writer->has_ways)
@@ -469,7 +486,8 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 {
 	Writer *writer = (Writer *)sink;
 
-	gboolean needs_contexts = record->marks & WP_MARK_TRACED && !writer->has_contexts;
+	gboolean needs_contexts =
+		record->marks & (WP_MARK_TRACED | WP_MARK_CAUSED) && !writer->has_contexts;
 	gboolean needs_ways = record->marks & WP_MARK_BOTH_ENDS && !writer->has_ways;
 
 	announce_nodes(writer, MAX(record->sender, record->receiver) + 1);
@@ -484,7 +502,7 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 	if (writer->has_ways)
 		put_ways(writer, record);
 	if (writer->has_contexts)
-		put_context(writer->base.output, record, tokens);
+		put_traced(writer, record, tokens);
 	wp_output_put(writer->base.output, '\n');
 	writer->base.has_records = TRUE;
 	return !wp_output_failed(writer->base.output, error);

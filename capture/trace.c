@@ -278,6 +278,45 @@ wp_trace_context(const WpTrace *trace, const WpRecord *record, WpTraceContext *o
 	return TRUE;
 }
 
+gboolean
+wp_trace_cause(const WpTrace *trace, const WpRecord *record, guint64 *out_id)
+{
+	if (!(record->marks & WP_MARK_CAUSED))
+		return FALSE;
+	const guint32 *words = trace->tokens + record->tokens_at + wp_record_cause_at(record);
+	*out_id = (guint64)words[0] << 32 | words[1];
+	return TRUE;
+}
+
+/* The words of a record stand together: those of RECORD move to the end, where there is room for more. */
+static gboolean
+move_words(WpTrace *trace, WpRecord *record)
+{
+	guint n = wp_record_words(record);
+	if (trace->n_tokens > G_MAXUINT32 - WP_RECORD_MAX_WORDS)
+		return FALSE;
+	trace->tokens = ensure_room(trace->tokens, trace->n_tokens, n + WP_CAUSE_WORDS,
+				    sizeof(guint32), &trace->tokens_allocated);
+	memcpy(trace->tokens + trace->n_tokens, trace->tokens + record->tokens_at,
+	       n * sizeof(guint32));
+	record->tokens_at = (guint32)trace->n_tokens;
+	trace->n_tokens += n + WP_CAUSE_WORDS;
+	return TRUE;
+}
+
+gboolean
+wp_trace_set_cause(WpTrace *trace, gsize number, guint64 id)
+{
+	WpRecord *record = &trace->records[number];
+	if (!(record->marks & WP_MARK_CAUSED) && !move_words(trace, record))
+		return FALSE;
+	record->marks |= WP_MARK_CAUSED;
+	guint32 *words = trace->tokens + record->tokens_at + wp_record_cause_at(record);
+	words[0] = (guint32)(id >> 32);
+	words[1] = (guint32)id;
+	return TRUE;
+}
+
 WpNodes *
 wp_trace_nodes(const WpTrace *trace)
 {

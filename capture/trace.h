@@ -72,6 +72,12 @@ gboolean wp_trace_transport(const WpTrace *trace, const WpRecord *record, guint 
 /* FALSE where RECORD names no trace. */
 gboolean wp_trace_context(const WpTrace *trace, const WpRecord *record,
 			  WpTraceContext *out_context);
+
+/* The id of the call that caused RECORD, where spans have told (span-join.h); else FALSE. */
+gboolean wp_trace_cause(const WpTrace *trace, const WpRecord *record, guint64 *out_id);
+
+/* Sets it, of record NUMBER. The trace is frozen. FALSE where there is no room left. */
+gboolean wp_trace_set_cause(WpTrace *trace, gsize number, guint64 id);
 WpNodes *wp_trace_nodes(const WpTrace *trace);
 const WpCounters *wp_trace_counters(const WpTrace *trace);
 

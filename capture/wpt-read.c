@@ -29,6 +29,7 @@ typedef struct {
 	GArray *nodes;    /* KnownNode */
 	GArray *ways;     /* WpWptWays of the next records */
 	GArray *contexts; /* WpWptContext, likewise */
+	GArray *causes;   /* WpWptCause, likewise */
 	guint64 offset;   /* of the block in the file */
 	guint64 n_records, n_told;
 	guint32 record_bytes;
@@ -316,6 +317,36 @@ read_contexts(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError 
 	return TRUE;
 }
 
+static gboolean
+read_causes(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError **error)
+{
+	g_array_set_size(reader->causes, 0);
+	for (guint32 i = 0; i < block->n; i++) {
+		WpWptCause cause = { .record = wp_bytes_le32(payload) };
+		wp_bytes_le32(payload);
+		cause.id = wp_bytes_le64(payload);
+		g_array_append_val(reader->causes, cause);
+	}
+	return TRUE;
+}
+
+/*
+ * Of ITEMS, each of which begins with the number of its record, that of record I, or NULL; *NEXT is the first not yet
+ * used.
+ */
+static gconstpointer
+find_item(const GArray *items, gsize size, guint32 i, guint *next)
+{
+	guint32 record = 0;
+	while (*next < items->len) {
+		memcpy(&record, items->data + *next * size, sizeof record);
+		if (record >= i)
+			break;
+		++*next;
+	}
+	return *next < items->len && record == i ? items->data + *next * size : NULL;
+}
+
 /* Whether it is a time still, WAY_NS after AT_NS, which is one. */
 static gboolean
 arrives(gint64 at_ns, gint64 way_ns)
@@ -327,13 +358,8 @@ arrives(gint64 at_ns, gint64 way_ns)
 static void
 take_ways(const Reader *reader, guint32 i, guint *next, WpRecord *record)
 {
-	while (*next < reader->ways->len &&
-	       g_array_index(reader->ways, WpWptWays, *next).record < i)
-		++*next;
-	if (*next == reader->ways->len)
-		return;
-	const WpWptWays *ways = &g_array_index(reader->ways, WpWptWays, *next);
-	if (ways->record != i || !arrives(record->begin_ns, ways->begin_way_ns) ||
+	const WpWptWays *ways = find_item(reader->ways, sizeof *ways, i, next);
+	if (!ways || !arrives(record->begin_ns, ways->begin_way_ns) ||
 	    !arrives(record->end_ns, ways->end_way_ns))
 		return;
 	record->begin_way_ns = ways->begin_way_ns;
@@ -345,24 +371,32 @@ take_ways(const Reader *reader, guint32 i, guint *next, WpRecord *record)
 static void
 take_context(Reader *reader, guint32 i, guint *next, WpRecord *record)
 {
-	while (*next < reader->contexts->len &&
-	       g_array_index(reader->contexts, WpWptContext, *next).record < i)
-		++*next;
-	if (*next == reader->contexts->len)
+	const WpWptContext *stored = find_item(reader->contexts, sizeof *stored, i, next);
+	if (!stored || !stored->parent || !(stored->high | stored->low))
 		return;
-	const WpWptContext *stored = &g_array_index(reader->contexts, WpWptContext, *next);
 	WpTraceContext context = { stored->high, stored->low, stored->parent };
-	if (stored->record != i || !context.parent || !(context.high | context.low))
-		return;
 	wp_trace_context_pack(&context, reader->tokens + wp_record_context_at(record));
 	record->marks |= WP_MARK_TRACED;
+}
+
+static void
+take_cause(Reader *reader, guint32 i, guint *next, WpRecord *record)
+{
+	const WpWptCause *cause = find_item(reader->causes, sizeof *cause, i, next);
+	guint64 id = cause ? cause->id : 0;
+	if (!cause || (id >= WP_ID_TEXT && !find_id(reader, id, &id)))
+		return;
+	guint32 *words = reader->tokens + wp_record_cause_at(record);
+	words[0] = (guint32)(id >> 32);
+	words[1] = (guint32)id;
+	record->marks |= WP_MARK_CAUSED;
 }
 
 static gboolean
 read_records(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError **error)
 {
 	WpBytes extra = *payload;
-	guint next_ways = 0, next_context = 0;
+	guint next_ways = 0, next_context = 0, next_cause = 0;
 	gboolean ok = wp_bytes_skip(&extra, (gsize)block->n * reader->record_bytes);
 	WpBytes transports = extra;
 
@@ -384,8 +418,10 @@ read_records(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError *
 			take_ways(reader, i, &next_ways, &record);
 		if (!take_transports(reader, &stored, &transports, &record) && !bad)
 			bad = "the transports of a record are missing";
-		if (!bad)
+		if (!bad) {
 			take_context(reader, i, &next_context, &record);
+			take_cause(reader, i, &next_cause, &record);
+		}
 		if (bad)
 			count_bad(reader, 1, bad);
 		else if (!wp_trace_reading_record(reader->reading, &record, reader->tokens, error))
@@ -393,6 +429,7 @@ read_records(Reader *reader, const WpWptBlock *block, WpBytes *payload, GError *
 	}
 	g_array_set_size(reader->ways, 0);
 	g_array_set_size(reader->contexts, 0);
+	g_array_set_size(reader->causes, 0);
 	return TRUE;
 }
 
@@ -492,6 +529,7 @@ static const struct {
 	{ "RECS", read_records, sizeof(WpWptRecord) },
 	{ "WAYS", read_ways, sizeof(WpWptWays) },
 	{ "CTXT", read_contexts, sizeof(WpWptContext) },
+	{ "CAUS", read_causes, sizeof(WpWptCause) },
 	{ "STRS", read_strings, 4 },
 	{ "NODE", read_nodes, 4 },
 	{ "SETT", read_settings, 8 },
@@ -664,6 +702,7 @@ wp_wpt_read(WpTraceReading *reading, GError **error)
 		.nodes = g_array_new(FALSE, FALSE, sizeof(KnownNode)),
 		.ways = g_array_new(FALSE, FALSE, sizeof(WpWptWays)),
 		.contexts = g_array_new(FALSE, FALSE, sizeof(WpWptContext)),
+		.causes = g_array_new(FALSE, FALSE, sizeof(WpWptCause)),
 	};
 
 	g_array_set_size(reader.texts, 1); /* text 0 is "" */
@@ -672,6 +711,7 @@ wp_wpt_read(WpTraceReading *reading, GError **error)
 	g_array_unref(reader.nodes);
 	g_array_unref(reader.ways);
 	g_array_unref(reader.contexts);
+	g_array_unref(reader.causes);
 	return ok;
 }
 

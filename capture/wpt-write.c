@@ -34,7 +34,7 @@ typedef struct {
 	WpTraceWriter base;
 	GArray *texts;     /* guint32: number in the file, by number in the pool; 0 = not yet */
 	GArray *announced; /* Announced, by node */
-	Items strings, nodes, settings, counters, parts, hints, ways, contexts;
+	Items strings, nodes, settings, counters, parts, hints, ways, contexts, causes;
 	guint32 n_texts;
 	gboolean is_too_long; /* a text was */
 
@@ -138,6 +138,7 @@ flush_records(Writer *writer)
 		return;
 	flush_items(writer, &writer->ways);
 	flush_items(writer, &writer->contexts);
+	flush_items(writer, &writer->causes);
 	/* Also in a block that is not full the records are followed at once by what they have besides. */
 	memmove(behind, writer->block + EXTRA_AT, writer->n_extra);
 	memmove(behind + writer->n_extra, writer->block + TRANSPORTS_AT, writer->n_transport_bytes);
@@ -247,6 +248,21 @@ add_context(Writer *writer, const guint32 *words)
 	writer->contexts.n++; /* flushed like WAYS */
 }
 
+static guint64
+id_of(Writer *writer, guint64 id)
+{
+	return id >= WP_ID_TEXT ? WP_ID_TEXT + text_of(writer, (guint32)(id - WP_ID_TEXT)) : id;
+}
+
+static void
+add_cause(Writer *writer, const guint32 *words)
+{
+	add_u32(&writer->causes, writer->n);
+	add_u32(&writer->causes, 0);
+	add_u64(&writer->causes, id_of(writer, (guint64)words[0] << 32 | words[1]));
+	writer->causes.n++;
+}
+
 static inline void
 put_transports(Writer *writer, const guint32 *words, guint n)
 {
@@ -263,9 +279,7 @@ static gboolean
 writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GError **error)
 {
 	Writer *writer = (Writer *)sink;
-	gboolean is_text = record->id >= WP_ID_TEXT;
-	guint64 id = is_text ? WP_ID_TEXT + text_of(writer, (guint32)(record->id - WP_ID_TEXT))
-			     : record->id;
+	guint64 id = id_of(writer, record->id);
 
 	announce_nodes(writer, MAX(record->sender, record->receiver) + 1);
 	for (guint i = 0; i < record->n_tokens; i++) {
@@ -291,8 +305,9 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 		.dst_port = GUINT16_TO_LE(dst_end ? record->dst.port : 0),
 		.kind = record->kind,
 		.status = record->status,
-		/* WAYS and CTXT say so. */
-		.marks = record->marks & (guint8) ~(WP_MARK_BOTH_ENDS | WP_MARK_TRACED),
+		/* WAYS, CTXT and CAUS say so. */
+		.marks = record->marks &
+			 (guint8) ~(WP_MARK_BOTH_ENDS | WP_MARK_TRACED | WP_MARK_CAUSED),
 		.tap = record->tap,
 		.n_tokens = record->n_tokens,
 		.n_transports = record->n_transports,
@@ -304,6 +319,8 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 		add_ways(writer, record);
 	if (record->marks & WP_MARK_TRACED)
 		add_context(writer, tokens + wp_record_context_at(record));
+	if (record->marks & WP_MARK_CAUSED)
+		add_cause(writer, tokens + wp_record_cause_at(record));
 	writer->base.has_records = TRUE;
 	if (++writer->n < N_RECORDS)
 		return TRUE;
@@ -452,6 +469,7 @@ writer_new(void)
 	writer->hints = items_new("HINT", 0);
 	writer->ways = items_new("WAYS", 0);
 	writer->contexts = items_new("CTXT", 0);
+	writer->causes = items_new("CAUS", 0);
 	return &writer->base;
 }
 
@@ -470,6 +488,7 @@ writer_clear(WpTraceWriter *base)
 	g_byte_array_unref(writer->hints.bytes);
 	g_byte_array_unref(writer->ways.bytes);
 	g_byte_array_unref(writer->contexts.bytes);
+	g_byte_array_unref(writer->causes.bytes);
 }
 
 /* A block that is not full is one as well. */

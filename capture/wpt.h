@@ -106,7 +106,15 @@ typedef struct {
 	guint64 parent;
 } WpWptContext;
 
+/* One of a CAUS block, likewise: the id of the call that caused it, as WpRecord's, with a text of this file. */
+typedef struct {
+	guint32 record;
+	guint32 zero;
+	guint64 id;
+} WpWptCause;
+
 G_STATIC_ASSERT(sizeof(WpWptHead) == 16);
+G_STATIC_ASSERT(sizeof(WpWptCause) == 16);
 G_STATIC_ASSERT(sizeof(WpWptContext) == 32);
 G_STATIC_ASSERT(sizeof(WpWptWays) == 24);
 G_STATIC_ASSERT(sizeof(WpWptBlock) == 32);

@@ -427,6 +427,8 @@ run_reference(const WpResolved *resolved, const void *given, const WpReference *
 	if (!options.no_mending)
 		wp_links_mend(engine.links, resolved, stop);
 	wp_links_doubt_owners(engine.links, resolved);
+	if (wp_evidence_has(engine.options.evidence, &wp_evidence_spans))
+		wp_links_mark_measured(engine.links, resolved);
 	g_array_unref(engine.marks);
 	wp_missing_free(engine.missing);
 	for (guint32 host = 0; host < engine.n_hosts; host++)

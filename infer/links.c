@@ -177,6 +177,25 @@ wp_links_mark_unseen(WpLinks *links, const WpResolved *resolved)
 	}
 }
 
+void
+wp_links_mark_measured(WpLinks *links, const WpResolved *resolved)
+{
+	const WpTrace *trace = wp_resolved_trace(resolved);
+	const WpRecord *records = wp_trace_records(trace);
+	const WpSpans *spans = wp_resolved_spans(resolved);
+
+	for (guint32 i = 0; i < spans->n; i++) {
+		WpLink *link = &links->links[i];
+		guint64 cause;
+		if (link->parent == WP_NO_SPAN ||
+		    !wp_trace_cause(trace, &records[spans->spans[i].call_record], &cause) ||
+		    spans->spans[link->parent].id != cause)
+			continue;
+		link->evidence = WP_EVIDENCE_MEASURED;
+		link->probability = 1;
+	}
+}
+
 /* Spans are in time, but for skew, so most parents are known before their children. */
 guint32 *
 wp_links_roots(const WpLinks *links)

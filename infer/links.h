@@ -16,6 +16,7 @@
 	X(DELAY, "delay", "the likeliest of several by its delay")                                 \
 	X(CONNECTION, "connection", "its connection lives inside one call")                        \
 	X(HINTS, "hints", "hints of the user speak for it")                                        \
+	X(MEASURED, "measured", "spans tell that it is so")                                        \
 	X(IDS, "ids", "an identifier on the wire speaks for it")                                   \
 	X(LABELS, "labels", "a label passed on speaks for it")                                     \
 	X(SIZES, "sizes", "the sizes of both speak for it")                                        \
@@ -88,6 +89,9 @@ guint32 *wp_links_roots(const WpLinks *links);
  * the longest call into the host before.
  */
 void wp_links_mark_unseen(WpLinks *links, const WpResolved *resolved);
+
+/* Links that are those that spans tell of (capture/span-join.h) say so, and are sure. Last of all. */
+void wp_links_mark_measured(WpLinks *links, const WpResolved *resolved);
 
 /* "only+delay"; BUFFER of WP_EVIDENCE_TEXT_MAX bytes. */
 #define WP_EVIDENCE_TEXT_MAX 256

@@ -257,6 +257,69 @@ gather_spans(Question *question)
 	}
 }
 
+/* (transfer full) Requests by id, where spans have told of causes (capture/span-join.h); else NULL. */
+static WpMap *
+requests_by_id(const WpResolved *resolved)
+{
+	const WpSpan *spans = resolved->spans->spans;
+	WpMap *by_id = NULL;
+	guint32 n = resolved->spans->n;
+
+	for (guint32 i = 0; i < n && !by_id; i++)
+		by_id = spans[i].marks & WP_MARK_CAUSED ? wp_map_new() : NULL;
+	for (guint32 i = 0; i < n && by_id; i++)
+		wp_map_at(by_id, spans[i].id, i);
+	return by_id;
+}
+
+/* Its calls have causes in PORT; where others have some in another service, both are of one process. */
+static void
+tell_owner(WpResolved *resolved, const WpSpan *span, const WpResolvePort *port)
+{
+	guint32 number = wp_map_number(resolved->flow_numbers,
+				       flow_key(resolved, call_record(resolved, span)));
+
+	if (number == resolved->flows->len) {
+		WpResolveFlow made = { .caller = span->caller, .owner = WP_NO_NODE };
+		g_array_append_val(resolved->flows, made);
+	}
+	WpResolveFlow *flow = &g_array_index(resolved->flows, WpResolveFlow, number);
+	gboolean is_other =
+		flow->is_known && (flow->owner != port->node || flow->port != port->port);
+	flow->is_any |= is_other;
+	flow->owner = flow->is_any ? WP_NO_NODE : port->node;
+	flow->port = port->port;
+	flow->is_known = TRUE;
+	flow->certainty = 1;
+}
+
+/* Whose flows are that spans tell of: whoever received the cause of a call made it. */
+static void
+take_told(Question *question, const WpMap *by_id)
+{
+	WpResolved *resolved = question->resolved;
+
+	for (guint32 i = 0; i < resolved->spans->n; i++) {
+		const WpSpan *span = &resolved->spans->spans[i];
+		guint64 id;
+		if (wp_resolve_address(resolved, span->caller)->machine != question->machine ||
+		    !is_apart(resolved, span) ||
+		    !wp_trace_cause(resolved->trace, call_record(resolved, span), &id))
+			continue;
+		guint32 cause = wp_map_find(by_id, id);
+		if (cause == WP_MAP_NONE)
+			continue;
+		const WpSpan *by = &resolved->spans->spans[cause];
+		guint32 service =
+			service_at(question, by->callee, call_record(resolved, by)->dst.port);
+		if (service == WP_NO_SERVICE)
+			continue;
+		tell_owner(resolved, span,
+			   &g_array_index(resolved->ports, WpResolvePort,
+					  g_array_index(question->services, guint32, service)));
+	}
+}
+
 static void
 take_answers(Question *question)
 {
@@ -286,7 +349,7 @@ take_answers(Question *question)
 }
 
 static void
-ask_machine(WpResolved *resolved, guint32 machine)
+ask_machine(WpResolved *resolved, guint32 machine, const WpMap *by_id)
 {
 	Question question = { .resolved = resolved,
 			      .machine = machine,
@@ -299,6 +362,8 @@ ask_machine(WpResolved *resolved, guint32 machine)
 			      .what = g_new(WpOwnedSpan, (gsize)resolved->spans->n + 1) };
 
 	gather_services(&question);
+	if (by_id)
+		take_told(&question, by_id);
 	gather_spans(&question);
 	wp_ownership_find(resolved->spans, question.what, (WpOwnedFlow *)question.flows->data,
 			  question.flows->len, question.services->len + 1,
@@ -316,9 +381,12 @@ ask_machine(WpResolved *resolved, guint32 machine)
 void
 wp_resolve_find_owners(WpResolved *resolved)
 {
+	WpMap *by_id = wp_resolved_is_black_box(resolved) ? NULL : requests_by_id(resolved);
+
 	for (guint32 i = 0; i < resolved->addresses->len; i++)
 		if (wp_resolve_address(resolved, i)->machine == i)
-			ask_machine(resolved, i);
+			ask_machine(resolved, i, by_id);
+	wp_map_free(by_id);
 }
 
 /* Whose flows were found, machine by machine. */

@@ -50,7 +50,7 @@ tell_link(const Teller *teller, const WpExportCall *call)
 {
 	char trace[WP_EXPORT_ID_MAX], span[WP_EXPORT_ID_MAX], both[2 * WP_EXPORT_ID_MAX];
 	tell_bool(teller, "wirepath.inferred",
-		  !call->sent_parent && call->parent != WP_EXPORT_NONE);
+		  !call->sent_parent && !call->is_measured && call->parent != WP_EXPORT_NONE);
 	if (call->inferred) {
 		g_snprintf(both, sizeof both, "%s-%s",
 			   wp_export_trace_id(call->inferred_trace, trace),

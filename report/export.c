@@ -191,6 +191,7 @@ set_link(WpExport *export, WpExportCall *call, guint32 index)
 	char evidence[WP_EVIDENCE_TEXT_MAX];
 	call->probability = link->probability;
 	call->n_candidates = link->n_candidates;
+	call->is_measured = (link->evidence & WP_EVIDENCE_MEASURED) != 0;
 	call->evidence = g_string_chunk_insert_const(
 		export->strings, wp_evidence_text(link->evidence, evidence, sizeof evidence));
 	if (link->runner_up == WP_NO_SPAN || !is_kept(export, link->runner_up))

@@ -57,6 +57,7 @@ typedef struct {
 	guint8 tap;
 	float probability; /* of the link to its parent, or of being a root; negative = none */
 	guint32 n_candidates;
+	gboolean is_measured; /* the link is told by spans, not inferred */
 	const char *evidence;
 } WpExportCall;
 

@@ -2,7 +2,7 @@
  * Operands -> list of files with their kind -> runs (all captures together, then each trace) -> sink.
  *
  *   operands --expand--> Input[] --sniff--> captures ---------wp_capture_run()--.
- *                                       |-> spans ------------wp_span_file_run()-+
+ *                                       |-> spans ------------wp_span_file_run()-+   (beside others: _join())
  *                                       `-> traces --join-----wp_trace_read()---+--> sink
  */
 #include "report/load.h"
@@ -556,18 +556,28 @@ survey(Load *load, const GPtrArray *paths, const GPtrArray *labels, GError **err
 	return load->taps || is_stopped;
 }
 
+/* (transfer container) Of inputs of one kind; LABELS, which may be NULL, gets theirs. */
+static GPtrArray *
+paths_of(const Load *load, Content content, GPtrArray *labels)
+{
+	GPtrArray *paths = g_ptr_array_new();
+	for (guint i = 0; i < load->inputs->len; i++) {
+		const Input *input = &g_array_index(load->inputs, Input, i);
+		if (input->content != content)
+			continue;
+		g_ptr_array_add(paths, input->path);
+		if (labels)
+			g_ptr_array_add(labels, input->label);
+	}
+	return paths;
+}
+
 static gboolean
 read_captures(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 {
-	g_autoptr(GPtrArray) paths = g_ptr_array_new(), labels = g_ptr_array_new();
+	g_autoptr(GPtrArray) labels = g_ptr_array_new();
+	g_autoptr(GPtrArray) paths = paths_of(load, IS_CAPTURE, labels);
 	WpCaptureOptions options;
-	for (guint i = 0; i < load->inputs->len; i++) {
-		const Input *input = &g_array_index(load->inputs, Input, i);
-		if (input->content != IS_CAPTURE)
-			continue;
-		g_ptr_array_add(paths, input->path);
-		g_ptr_array_add(labels, input->label);
-	}
 	if (paths->len == 0)
 		return fail_without_taps(load, error);
 	load->unit = "packets";
@@ -640,17 +650,19 @@ count_kind(const Load *load, Content content)
 	return n;
 }
 
-/* All files of spans as one, as a trace may be spread over them. */
+/* There are calls beside those of spans. */
 static gboolean
-read_spans(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
+has_others(const Load *load)
 {
-	g_autoptr(GPtrArray) paths = g_ptr_array_new();
-	for (guint i = 0; i < load->inputs->len; i++) {
-		const Input *input = &g_array_index(load->inputs, Input, i);
-		if (input->content == IS_SPANS)
-			g_ptr_array_add(paths, input->path);
-	}
-	if (paths->len == 0 || load->is_stopped)
+	return count_kind(load, IS_SPANS) < load->inputs->len;
+}
+
+/* All files of spans as one, as a trace may be spread over them: into SINK, or, beside other calls, into TRACE. */
+static gboolean
+read_spans(Load *load, WpNodes *nodes, WpRecordSink *sink, WpTrace *trace, GError **error)
+{
+	g_autoptr(GPtrArray) paths = paths_of(load, IS_SPANS, NULL);
+	if (paths->len == 0 || load->is_stopped || has_others(load) != (trace != NULL))
 		return TRUE;
 	load->unit = "spans";
 	WpSpanFileOptions options = {
@@ -662,8 +674,9 @@ read_spans(Load *load, WpNodes *nodes, WpRecordSink *sink, GError **error)
 		.truth_data = load->options->truth_data,
 		.standard_input = &load->standard_input,
 	};
-	return wp_span_file_run((const char *const *)paths->pdata, paths->len, &options, nodes,
-				sink, error);
+	const char *const *all = (const char *const *)paths->pdata;
+	return trace ? wp_span_file_join(all, paths->len, &options, trace, error)
+		     : wp_span_file_run(all, paths->len, &options, nodes, sink, error);
 }
 
 static gboolean
@@ -680,15 +693,13 @@ check_packet_options(const Load *load, GError **error)
 			    "--filter is for packets, not for mails\nuse --where or --inside");
 		return FALSE;
 	}
-	guint n_captures = count_kind(load, IS_CAPTURE);
-	if (load->options->filter && n_captures < load->inputs->len) {
+	if (load->options->filter && (count_kind(load, IS_TRACE) > 0 || !has_others(load))) {
 		g_set_error(
 			error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
 			"--filter is for packets, and a trace holds none\nuse --where for traces");
 		return FALSE;
 	}
-	if (load->options->span_truth && !is_mail &&
-	    count_kind(load, IS_SPANS) < load->inputs->len) {
+	if (load->options->span_truth && !is_mail && has_others(load)) {
 		g_set_error(error, WP_REPORT_ERROR, WP_REPORT_ERROR_USAGE,
 			    "--truth is for spans, and for mails, which are read with --from mail: "
 			    "packets do not tell what caused them");
@@ -704,7 +715,7 @@ read_all(Load *load, WpNodes *nodes, WpJoin *join, GError **error)
 	WpRecordSink *sink = wp_join_sink(join);
 	if (wp_load_is_mail(load->options))
 		return read_mails(load, nodes, sink, error);
-	if (!read_captures(load, nodes, sink, error) || !read_spans(load, nodes, sink, error))
+	if (!read_captures(load, nodes, sink, error) || !read_spans(load, nodes, sink, NULL, error))
 		return FALSE;
 	for (guint i = 0; i < load->inputs->len && !load->is_stopped; i++) {
 		const Input *input = &g_array_index(load->inputs, Input, i);
@@ -755,6 +766,8 @@ gather(Load *load, WpNodes *nodes, WpLoadOutcome *out_outcome, GError **error)
 	if (!run_joined(load, nodes, wp_trace_sink(trace), out_outcome, error))
 		return NULL;
 	wp_trace_freeze(trace);
+	if (!out_outcome->late_error) /* what was read stays */
+		read_spans(load, nodes, NULL, trace, &out_outcome->late_error);
 	return g_steal_pointer(&trace);
 }
 

@@ -40,6 +40,7 @@ count_link(Counter *counter, guint32 number)
 	}
 	links->n_linked++;
 	links->n_certain += link->n_candidates == 1;
+	links->n_measured += (link->evidence & WP_EVIDENCE_MEASURED) != 0;
 	links->n_right += CLAMP(link->probability, 0, 1);
 	links->n_doubtful += link->probability < DOUBTFUL;
 	/* Of an engine that was stopped. */

@@ -269,6 +269,7 @@ typedef struct {
 	double parallelism; /* mean candidate parents of the calls that have any */
 	guint64 n_linked;   /* calls with a parent */
 	guint64 n_certain;  /* ... the only possible one */
+	guint64 n_measured; /* ... the one that spans tell of */
 	double right_share; /* of links, and of requests, that can be expected to be right */
 	double whole_share;
 	gboolean is_check_lower; /* ... by the self-check, as the odds promise much more */

@@ -138,8 +138,8 @@ nothing(const WpView *view)
 		       : "No complete request was found: see the capture quality below.";
 }
 
-char *
-wp_words_trust(const WpView *view)
+static char *
+trust_of(const WpView *view)
 {
 	const WpViewLinks *links = &view->links;
 	if (links->trust == WP_VIEW_TRUST_STOPPED)
@@ -152,6 +152,17 @@ wp_words_trust(const WpView *view)
 	    (links->trust == WP_VIEW_TRUST_MIXED || links->trust == WP_VIEW_TRUST_LOW))
 		return trust_by_loss(links);
 	return trust_by_alternatives(links);
+}
+
+char *
+wp_words_trust(const WpView *view)
+{
+	g_autofree char *trust = trust_of(view);
+	char share[WP_FORMAT_MAX];
+	if (!view->links.n_measured)
+		return g_steal_pointer(&trust);
+	wp_format_share(share, (double)view->links.n_measured / (double)view->links.n_linked);
+	return g_strdup_printf("%s Spans tell %s of the parents.", trust, share);
 }
 
 char *

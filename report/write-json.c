@@ -458,6 +458,8 @@ write_links(WpJson *json, const WpViewLinks *links)
 	wp_json_number(json, "parallelism", links->parallelism, 4);
 	wp_json_uint(json, "linked", links->n_linked);
 	wp_json_uint(json, "one_candidate", links->n_certain);
+	if (links->n_measured)
+		wp_json_uint(json, "measured", links->n_measured);
 	if (links->has_odds) {
 		wp_json_number(json, "expected_right", links->n_right, 2);
 		wp_json_uint(json, "doubtful", links->n_doubtful);

@@ -24,6 +24,23 @@ take_truth(const char *id, const char *parent, gpointer data, GError **error)
 	return TRUE;
 }
 
+/* The same spans beside their own calls: each cause is a request before. */
+static void
+check_join(const char *path, const WpSpanFileOptions *options, WpTrace *trace)
+{
+	g_autoptr(GHashTable) before = g_hash_table_new(g_int64_hash, g_int64_equal);
+
+	wp_trace_freeze(trace);
+	wp_span_file_join((const char *const[]){ path }, 1, options, trace, NULL);
+	for (gsize i = 0; i < wp_trace_n_records(trace); i++) {
+		const WpRecord *record = &wp_trace_records(trace)[i];
+		guint64 cause;
+		if (wp_trace_cause(trace, record, &cause))
+			g_assert(g_hash_table_contains(before, &cause));
+		g_hash_table_add(before, (gpointer)&record->id);
+	}
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -44,10 +61,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g_assert(g_file_set_contents(path, (const char *)data, (gssize)size, NULL));
 	gboolean ok = wp_span_file_run((const char *const[]){ path }, 1, &options, nodes,
 				       wp_trace_sink(trace), &error);
-	g_unlink(path);
 	g_assert(ok == (error == NULL));
 	for (gsize i = 0; i < wp_trace_n_records(trace); i++)
 		n_calls += wp_trace_records(trace)[i].kind != WP_KIND_RETURN;
 	g_assert(n_calls == truth.n);
+	check_join(path, &options, trace);
+	g_unlink(path);
 	return 0;
 }
