@@ -13,14 +13,20 @@
 /* ... and so many of them: one or two may be an accident. */
 #define MIN_SLOW 3
 
+/* Of the time of all requests: what opening connections, or stalls, between two nodes take, to be worth a word. */
+#define MIN_LOST 0.01
+
+/* So many connections are made again and again. */
+#define MIN_CONNECTIONS 10
+
 /* Operations, patterns or nodes named in a sentence. */
 #define MAX_NAMED 3
 
 const char *const wp_finding_verdicts[WP_FINDING_N_VERDICTS] = { "FOUND", "UNDECIDED", "CLEAN" };
 
 static const char *const topics[WP_FINDING_N_TOPICS] = {
-	"Where the time goes", "Errors",         "Slow tails",
-	"Calls in a row",      "Doubtful paths", "Capture",
+	"Where the time goes", "Errors", "Slow tails",     "Calls in a row",
+	"New connections",     "Stalls", "Doubtful paths", "Capture",
 };
 
 static void
@@ -213,6 +219,97 @@ check_rows(const WpView *view, guint min_row, GArray *findings)
 	    pattern->rank, MIN(part * pattern->share, 1));
 }
 
+static double
+connecting_ns(const WpViewEdgeTime *edge)
+{
+	return edge->n_connects < MIN_CONNECTIONS ? 0 : edge->connect_ns + edge->setup_ns;
+}
+
+static double
+stalled_ns(const WpViewEdgeTime *edge)
+{
+	return edge->stall_ns;
+}
+
+/* The edge that loses most of what LOST says, or NULL where that is next to nothing. */
+static const WpViewEdgeTime *
+worst_edge(const WpView *view, double (*lost)(const WpViewEdgeTime *))
+{
+	const WpViewEdgeTime *worst = NULL;
+	for (guint32 i = 0; i < view->n_edge_times; i++)
+		if (lost(&view->edge_times[i]) > (worst ? lost(worst) : 0))
+			worst = &view->edge_times[i];
+	return worst && lost(worst) >= MIN_LOST * view->total_ns ? worst : NULL;
+}
+
+/* Traces of other programs know nothing of what the transport did; round trips are known from any packets of TCP. */
+static WpFindingVerdict
+verdict_of_transport(const WpView *view, const WpViewEdgeTime *worst)
+{
+	gboolean is_known = FALSE;
+	for (guint32 i = 0; i < view->n_edge_times; i++) {
+		const WpViewEdgeTime *edge = &view->edge_times[i];
+		is_known |= edge->n_connects || edge->client_rtt_ns > 0 || edge->server_rtt_ns > 0;
+	}
+	return worst ? WP_FINDING_FOUND : is_known ? WP_FINDING_CLEAN : WP_FINDING_UNDECIDED;
+}
+
+static const char no_transport[] = "The input does not tell what the transport did.";
+
+/* Connections made again and again that could be kept. */
+static void
+check_connections(const WpView *view, GArray *findings)
+{
+	const WpViewEdgeTime *worst = worst_edge(view, connecting_ns);
+	WpFindingVerdict verdict = verdict_of_transport(view, worst);
+	char n[WP_FORMAT_MAX], calls[WP_FORMAT_MAX], time[WP_FORMAT_MAX], all[WP_FORMAT_MAX];
+	if (!worst)
+		add(findings, verdict, WP_FINDING_CONNECTIONS,
+		    g_strdup(verdict == WP_FINDING_CLEAN
+				     ? "Opening connections takes next to no time."
+				     : no_transport),
+		    0, 0);
+	else
+		add(findings, verdict, WP_FINDING_CONNECTIONS,
+		    g_strdup_printf(
+			    "%s opens %s connections to %s for %s calls: %s in all, before the "
+			    "calls (TCP, TLS, login), where all requests take %s.",
+			    worst->caller, wp_format_count(n, worst->n_connects), worst->node,
+			    wp_format_count(calls, worst->calls),
+			    wp_format_time(time, connecting_ns(worst)),
+			    wp_format_time(all, view->total_ns)),
+		    0, MIN(connecting_ns(worst) / view->total_ns, 1));
+}
+
+static void
+check_stalls(const WpView *view, GArray *findings)
+{
+	const WpViewEdgeTime *worst = worst_edge(view, stalled_ns);
+	WpFindingVerdict verdict = verdict_of_transport(view, worst);
+	char time[WP_FORMAT_MAX], part[WP_FORMAT_MAX], longest[WP_FORMAT_MAX];
+	if (!worst) {
+		add(findings, verdict, WP_FINDING_STALLS,
+		    g_strdup(verdict == WP_FINDING_CLEAN ? "The transport holds up next to nothing."
+							 : no_transport),
+		    0, 0);
+		return;
+	}
+	GString *text = g_string_new(NULL);
+	g_string_printf(
+		text,
+		"Calls %s \342\206\222 %s are held up by the transport for %s, %s of their time",
+		worst->caller, worst->node, wp_format_time(time, worst->stall_ns),
+		wp_format_share(part, worst->stall_ns / worst->latency_ns));
+	if (worst->n_stalls) /* most time first */
+		g_string_append_printf(
+			text, "; most by: %s (longest %s)",
+			wp_words_cause(worst->stalls[0].cause, worst->stalls[0].is_setup),
+			wp_format_time(longest, worst->stalls[0].longest_ns));
+	g_string_append_c(text, '.');
+	add(findings, verdict, WP_FINDING_STALLS, g_string_free(text, FALSE), 0,
+	    MIN(worst->stall_ns / view->total_ns, 1));
+}
+
 static void
 check_capture(const WpView *view, GArray *findings)
 {
@@ -263,6 +360,8 @@ wp_findings_new(const WpView *view, guint min_row)
 	check_errors(view, findings);
 	check_tails(view, findings);
 	check_rows(view, min_row, findings);
+	check_connections(view, findings);
+	check_stalls(view, findings);
 	check_paths(view, findings);
 	check_capture(view, findings);
 	g_array_sort(findings, compare_findings);
