@@ -135,6 +135,22 @@ wp_record_words(const WpRecord *record)
 	return wp_record_cause_at(record) + (record->marks & WP_MARK_CAUSED ? WP_CAUSE_WORDS : 0);
 }
 
+/* The id of its cause among WORDS, all those of RECORD, which has it; and back. */
+static inline guint64
+wp_record_cause(const WpRecord *record, const guint32 *words)
+{
+	words += wp_record_cause_at(record);
+	return (guint64)words[0] << 32 | words[1];
+}
+
+static inline void
+wp_record_put_cause(const WpRecord *record, guint64 id, guint32 *words)
+{
+	words += wp_record_cause_at(record);
+	words[0] = (guint32)(id >> 32);
+	words[1] = (guint32)id;
+}
+
 /* Names as in trace files: "CALL", "RETURN", "MESSAGE"; "unknown", "ok", "error", ... */
 const char *wp_kind_name(WpKind kind);
 const char *wp_status_name(WpStatus status);

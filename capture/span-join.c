@@ -1,11 +1,10 @@
 /* Keys and connections of spans against those of records; see span-join.h. Linear but for sorting. */
 #include "capture/span-join.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* Clocks that are further apart are not of the same hour, and spans not of the same run. */
-#define MAX_APART_NS (10 * G_GINT64_CONSTANT(1000000000))
+/* Spans by a clock that is further off are taken for those of another run. */
+#define MAX_APART_NS (10 * G_GUINT64_CONSTANT(1000000000))
 
 /* A call that a span or a record tells of, and what it is found by. */
 typedef struct {
@@ -81,53 +80,20 @@ pair_up(Join *join, guint32 call, guint32 record)
 	join->seen_by[record] = call;
 }
 
-/* --- by what requests name --- */
+/* --- what is alike --- */
+
+/* How calls of spans and records are known to be the same. */
+typedef struct {
+	int (*compare)(const Known *, const Known *);
+	guint most; /* so many alike on either side; as many on both are paired in the order of time */
+	guint64 apart_ns; /* so far apart the first two may be */
+} Way;
 
 static int
-compare_keys(gconstpointer a, gconstpointer b)
+compare_keys(const Known *x, const Known *y)
 {
-	const Known *x = a, *y = b;
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return (x->key > y->key) - (x->key < y->key);
 }
-
-/* How many from FIRST on COMPARE finds alike; their numbers do not count. */
-static guint
-count_alike(const GArray *known, guint first, gboolean (*is_alike)(const Known *, const Known *))
-{
-	guint n = 1;
-	const Known *all = (const Known *)(gpointer)known->data;
-	while (first + n < known->len && is_alike(&all[first], &all[first + n]))
-		n++;
-	return n;
-}
-
-static gboolean
-has_same_key(const Known *a, const Known *b)
-{
-	return a->key == b->key;
-}
-
-/* Where one call of spans and one record have a key, they are the same. */
-static void
-pair_by_keys(Join *join, const GArray *told, const GArray *shown)
-{
-	const Known *calls = (const Known *)(gpointer)told->data;
-	const Known *records = (const Known *)(gpointer)shown->data;
-	for (guint i = 0, k = 0; i < told->len && k < shown->len;) {
-		guint n_calls = count_alike(told, i, has_same_key);
-		guint n_records = count_alike(shown, k, has_same_key);
-		if (calls[i].key == records[k].key && calls[i].key && n_calls == 1 &&
-		    n_records == 1)
-			pair_up(join, calls[i].number, records[k].number);
-		guint64 call_key = calls[i].key, record_key = records[k].key;
-		i += call_key <= record_key ? n_calls : 0;
-		k += record_key <= call_key ? n_records : 0;
-	}
-}
-
-/* --- by connections --- */
 
 static int
 compare_clients(const Known *x, const Known *y)
@@ -136,11 +102,16 @@ compare_clients(const Known *x, const Known *y)
 	return order ? order : (int)x->client.port - (int)y->client.port;
 }
 
+/* A key is of one call; on a connection they come one after the other. */
+static const Way ways[] = { { compare_keys, 1, G_MAXUINT64 },
+			    { compare_clients, G_MAXUINT, MAX_APART_NS } };
+
 static int
-compare_flows(gconstpointer a, gconstpointer b)
+compare_known(gconstpointer a, gconstpointer b, gpointer data)
 {
+	const Way *way = data;
 	const Known *x = a, *y = b;
-	int order = compare_clients(x, y);
+	int order = way->compare(x, y);
 	if (order)
 		return order;
 	if (x->begin_ns != y->begin_ns)
@@ -148,32 +119,50 @@ compare_flows(gconstpointer a, gconstpointer b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static gboolean
-has_same_client(const Known *a, const Known *b)
+static guint
+count_alike(const Way *way, const GArray *known, guint first)
 {
-	return compare_clients(a, b) == 0;
+	const Known *all = (const Known *)(gpointer)known->data;
+	guint n = 1;
+	while (first + n < known->len && way->compare(&all[first], &all[first + n]) == 0)
+		n++;
+	return n;
 }
 
-/* As many on both sides: one after the other. */
-static void
-pair_by_flows(Join *join, const GArray *told, const GArray *shown)
+/* In ns; times of any files may be further apart than a signed number holds. */
+static guint64
+apart(const Known *x, const Known *y)
 {
-	const Known *calls = (const Known *)(gpointer)told->data;
-	const Known *records = (const Known *)(gpointer)shown->data;
+	return x->begin_ns > y->begin_ns ? (guint64)x->begin_ns - (guint64)y->begin_ns
+					 : (guint64)y->begin_ns - (guint64)x->begin_ns;
+}
+
+static void
+pair_alike(Join *join, const Way *way, const GArray *told, const GArray *shown)
+{
 	for (guint i = 0, k = 0; i < told->len && k < shown->len;) {
-		guint n_calls = count_alike(told, i, has_same_client);
-		guint n_records = count_alike(shown, k, has_same_client);
-		int order = compare_clients(&calls[i], &records[k]);
-		gint64 apart_ns = calls[i].begin_ns - records[k].begin_ns;
-		if (order == 0 && n_calls == n_records && ABS(apart_ns) < MAX_APART_NS)
-			for (guint at = 0; at < n_calls; at++)
-				pair_up(join, calls[i + at].number, records[k + at].number);
+		const Known *calls = &g_array_index(told, Known, i);
+		const Known *records = &g_array_index(shown, Known, k);
+		guint n_calls = count_alike(way, told, i), n_records = count_alike(way, shown, k);
+		int order = way->compare(calls, records);
+		gboolean fits = order == 0 && n_calls == n_records && n_calls <= way->most &&
+				apart(calls, records) <= way->apart_ns;
+		for (guint at = 0; at < n_calls && fits; at++)
+			pair_up(join, calls[at].number, records[at].number);
 		i += order <= 0 ? n_calls : 0;
 		k += order >= 0 ? n_records : 0;
 	}
 }
 
 /* --- both sides --- */
+
+/* What has neither key nor port is not known. */
+static void
+add_known(GArray *all, Known known)
+{
+	if (known.key || known.client.port)
+		g_array_append_val(all, known);
+}
 
 /* (transfer full) Of Known: the calls of spans, with keys or with clients. */
 static GArray *
@@ -190,10 +179,8 @@ calls_told(const Join *join, gboolean with_clients)
 			known.client =
 				g_array_index(join->spans->more, WpReadSpanMore, span->more - 1)
 					.client;
-		if (with_clients ? known.client.port != 0 : known.key != 0)
-			g_array_append_val(told, known);
+		add_known(told, known);
 	}
-	g_array_sort(told, with_clients ? compare_flows : compare_keys);
 	return told;
 }
 
@@ -210,20 +197,20 @@ records_shown(const Join *join, gboolean with_clients)
 			known.client = record->src;
 		else
 			known.key = join->keys[i];
-		if (with_clients ? known.client.port != 0 : known.key != 0)
-			g_array_append_val(shown, known);
+		add_known(shown, known);
 	}
-	g_array_sort(shown, with_clients ? compare_flows : compare_keys);
 	return shown;
 }
 
 static void
 pair_all(Join *join)
 {
-	for (guint with_clients = 0; with_clients < 2; with_clients++) {
-		g_autoptr(GArray) told = calls_told(join, with_clients != 0);
-		g_autoptr(GArray) shown = records_shown(join, with_clients != 0);
-		(with_clients ? pair_by_flows : pair_by_keys)(join, told, shown);
+	for (guint i = 0; i < G_N_ELEMENTS(ways); i++) {
+		g_autoptr(GArray) told = calls_told(join, i == 1);
+		g_autoptr(GArray) shown = records_shown(join, i == 1);
+		g_array_sort_with_data(told, compare_known, (gpointer)&ways[i]);
+		g_array_sort_with_data(shown, compare_known, (gpointer)&ways[i]);
+		pair_alike(join, &ways[i], told, shown);
 	}
 }
 

@@ -206,11 +206,8 @@ read_record(Reader *reader, const WpField *fields, gsize n, GError **error)
 	if (record.marks & WP_MARK_TRACED)
 		wp_trace_context_pack(&reader->fields.context,
 				      reader->fields.tokens + wp_record_context_at(&record));
-	if (record.marks & WP_MARK_CAUSED) {
-		guint32 *words = reader->fields.tokens + wp_record_cause_at(&record);
-		words[0] = (guint32)(reader->fields.cause >> 32);
-		words[1] = (guint32)reader->fields.cause;
-	}
+	if (record.marks & WP_MARK_CAUSED)
+		wp_record_put_cause(&record, reader->fields.cause, reader->fields.tokens);
 	return wp_trace_reading_record(reader->reading, &record, reader->fields.tokens, error);
 }
 

@@ -427,8 +427,7 @@ put_cause(Writer *writer, const WpRecord *record, const guint32 *words)
 	if (!(record->marks & WP_MARK_CAUSED)) /* a line may end here */
 		return;
 	put_tab(writer->base.output);
-	words += wp_record_cause_at(record);
-	put_id(writer, (guint64)words[0] << 32 | words[1]);
+	put_id(writer, wp_record_cause(record, words));
 }
 
 static void

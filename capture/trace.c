@@ -283,8 +283,7 @@ wp_trace_cause(const WpTrace *trace, const WpRecord *record, guint64 *out_id)
 {
 	if (!(record->marks & WP_MARK_CAUSED))
 		return FALSE;
-	const guint32 *words = trace->tokens + record->tokens_at + wp_record_cause_at(record);
-	*out_id = (guint64)words[0] << 32 | words[1];
+	*out_id = wp_record_cause(record, trace->tokens + record->tokens_at);
 	return TRUE;
 }
 
@@ -311,9 +310,7 @@ wp_trace_set_cause(WpTrace *trace, gsize number, guint64 id)
 	if (!(record->marks & WP_MARK_CAUSED) && !move_words(trace, record))
 		return FALSE;
 	record->marks |= WP_MARK_CAUSED;
-	guint32 *words = trace->tokens + record->tokens_at + wp_record_cause_at(record);
-	words[0] = (guint32)(id >> 32);
-	words[1] = (guint32)id;
+	wp_record_put_cause(record, id, trace->tokens + record->tokens_at);
 	return TRUE;
 }
 

@@ -386,9 +386,7 @@ take_cause(Reader *reader, guint32 i, guint *next, WpRecord *record)
 	guint64 id = cause ? cause->id : 0;
 	if (!cause || (id >= WP_ID_TEXT && !find_id(reader, id, &id)))
 		return;
-	guint32 *words = reader->tokens + wp_record_cause_at(record);
-	words[0] = (guint32)(id >> 32);
-	words[1] = (guint32)id;
+	wp_record_put_cause(record, id, reader->tokens);
 	record->marks |= WP_MARK_CAUSED;
 }
 

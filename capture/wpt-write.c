@@ -255,11 +255,11 @@ id_of(Writer *writer, guint64 id)
 }
 
 static void
-add_cause(Writer *writer, const guint32 *words)
+add_cause(Writer *writer, guint64 id)
 {
 	add_u32(&writer->causes, writer->n);
 	add_u32(&writer->causes, 0);
-	add_u64(&writer->causes, id_of(writer, (guint64)words[0] << 32 | words[1]));
+	add_u64(&writer->causes, id_of(writer, id));
 	writer->causes.n++;
 }
 
@@ -320,7 +320,7 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 	if (record->marks & WP_MARK_TRACED)
 		add_context(writer, tokens + wp_record_context_at(record));
 	if (record->marks & WP_MARK_CAUSED)
-		add_cause(writer, tokens + wp_record_cause_at(record));
+		add_cause(writer, wp_record_cause(record, tokens));
 	writer->base.has_records = TRUE;
 	if (++writer->n < N_RECORDS)
 		return TRUE;

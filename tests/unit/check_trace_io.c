@@ -337,10 +337,8 @@ make_record(WpNodes *nodes, guint i, guint64 *state, guint32 words[WP_RECORD_MAX
 		wp_trace_context_pack(&context, words + wp_record_context_at(&r));
 	}
 	if (i % 9 == 8) {
-		guint64 id = random >> 1;
 		r.marks |= WP_MARK_CAUSED;
-		words[wp_record_cause_at(&r)] = (guint32)(id >> 32);
-		words[wp_record_cause_at(&r) + 1] = (guint32)id;
+		wp_record_put_cause(&r, random >> 1, words);
 	}
 	return r;
 }
