@@ -686,8 +686,8 @@ write_method(const Writer *writer)
 		"without a return, or whose caller's call is not there</dd>\n<dt>links right</dt>"
 		"<dd>share of calls that can be expected to hang under the right caller; intervals "
 		"allow for the others</dd>\n</dl>\n</section>\n",
-		wp_format_share(least, options->min_change), wp_format_share(risk, options->risk),
-		writer->comparison->n_tests, wp_format_share(coarse, options->resolution));
+		wp_html_share(least, options->min_change), wp_html_share(risk, options->risk),
+		writer->comparison->n_tests, wp_html_share(coarse, options->resolution));
 }
 
 void

@@ -281,7 +281,7 @@ wp_html_shares(const WpHtml *html)
 			wp_out_char(html->out, '>');
 			wp_html_text(html, total->node, (gsize)MAX((width - 44) / 7, 4));
 			wp_out_printf(html->out, " %s</text>\n",
-				      wp_format_share(share, total->share));
+				      wp_html_share(share, total->share));
 		}
 		x += width;
 	}

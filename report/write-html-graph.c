@@ -209,7 +209,7 @@ write_box(const Picture *picture, const WpServiceNode *node)
 	wp_out_char(html->out, '>');
 	if (node->calls > 0)
 		wp_out_printf(html->out, "%s self, %s calls",
-			      wp_format_share(share, node->self_share),
+			      wp_html_share(share, node->self_share),
 			      wp_format_count(calls, (guint64)(node->calls + 0.5)));
 	else
 		wp_out_text(html->out, "only calls");

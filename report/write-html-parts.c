@@ -110,12 +110,32 @@ wp_html_box(const WpHtml *html, double x, double y, double width, double height)
 	wp_html_attribute(html, "height", height);
 }
 
+/* "<0.1%": the only letter of a number that means something to a page is its first. Moves TEXT behind it. */
+static const char *
+take_less(const char **text)
+{
+	if (**text != '<')
+		return "";
+	++*text;
+	return "&lt;";
+}
+
+const char *
+wp_html_share(char *buffer, double share)
+{
+	char text[WP_FORMAT_MAX];
+	const char *at = wp_format_share(text, share), *less = take_less(&at);
+	g_snprintf(buffer, WP_FORMAT_MAX, "%s%s", less, at);
+	return buffer;
+}
+
 void
 wp_html_cell(const WpHtml *html, double value, int decimals, const char *text)
 {
+	const char *less = take_less(&text);
 	wp_out_text(html->out, "<td data-v=\"");
 	wp_html_number(html, value, decimals);
-	wp_out_printf(html->out, "\">%s</td>", text);
+	wp_out_printf(html->out, "\">%s%s</td>", less, text);
 }
 
 void

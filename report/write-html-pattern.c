@@ -270,11 +270,11 @@ wp_html_pattern(WpHtml *html, const WpViewPattern *pattern, gboolean is_open)
 	wp_html_text(html, root->node, NAME_WIDTH);
 	wp_out_printf(html->out,
 		      "</span></h3> <span class=\"sum\">%s of the time: %s, mean %s, p95 %s",
-		      wp_format_share(share, pattern->share), requests,
+		      wp_html_share(share, pattern->share), requests,
 		      wp_format_time(mean, root->latency.mean_ns),
 		      wp_format_time(p95, root->latency.p95_ns));
 	if (pattern->path_odds >= 0 && pattern->path_odds < 0.95)
-		wp_out_printf(html->out, ", %s sure", wp_format_share(sure, pattern->path_odds));
+		wp_out_printf(html->out, ", %s sure", wp_html_share(sure, pattern->path_odds));
 	wp_out_text(html->out, "</span></summary>\n");
 	write_tree(html, pattern);
 	wp_html_curve(html, pattern);

@@ -205,7 +205,7 @@ write_operation(const WpHtml *html, const WpViewOperation *operation)
 		char share[WP_FORMAT_MAX];
 		wp_out_text(html->out, i ? ", " : "");
 		wp_html_text(html, operation->shares[i].node, NAME_WIDTH);
-		wp_out_printf(html->out, " %s", wp_format_share(share, operation->shares[i].share));
+		wp_out_printf(html->out, " %s", wp_html_share(share, operation->shares[i].share));
 	}
 	wp_out_text(html->out, "</td></tr>\n");
 }
@@ -443,7 +443,7 @@ write_rest(const WpHtml *html, guint32 n)
 		wp_out_printf(html->out,
 			      "<p>... and %u more patterns: %s requests, %s of the time.</p>\n",
 			      view->n_patterns - n, wp_format_count(text, count),
-			      wp_format_share(percent, share));
+			      wp_html_share(percent, share));
 	if (view->n_uncertain)
 		wp_out_printf(html->out,
 			      "<p>The paths of %s requests are uncertain: they more often take "
@@ -549,7 +549,7 @@ write_counters(const WpHtml *html)
 	if (quality->loss_share > 0)
 		wp_out_printf(html->out,
 			      "<p>About %s of the packets are missing from the capture.</p>\n",
-			      wp_format_share(share, quality->loss_share));
+			      wp_html_share(share, quality->loss_share));
 	if (!quality->n_counters)
 		return;
 	wp_out_text(

@@ -38,6 +38,8 @@ void wp_html_text(const WpHtml *html, const char *text, gsize width);
 void wp_html_cell(const WpHtml *html, double value, int decimals, const char *text);
 void wp_html_time_cell(const WpHtml *html, gboolean has, double ns);
 void wp_html_count_cell(const WpHtml *html, guint64 count);
+/* As wp_format_share(), for a page: "&lt;0.1%". BUFFER of WP_FORMAT_MAX bytes. */
+const char *wp_html_share(char *buffer, double share);
 void wp_html_share_cell(const WpHtml *html, double share);
 
 /* A number, whatever the locale; and as an attribute: ' NAME="VALUE"', to a tenth. */
