@@ -115,10 +115,10 @@ wp_command_overview(WpOut *out)
 		    "  wirepath help report             all about a command\n\nCommands\n");
 	for (const WpCommand *const *c = wp_commands; *c; c++)
 		wp_out_printf(out, "  %-10s%s\n", (*c)->name, (*c)->summary);
-	wp_out_text(
-		out,
-		"\nAn INPUT is a pcap, pcapng or trace file (also .gz, .zst, .lz4), a directory of "
-		"them, or -\nfor standard input.\n");
+	wp_out_text(out, "\nAn INPUT is a capture (pcap, pcapng), a trace, or spans of a tracing "
+			 "system (OTLP, Jaeger,\n"
+			 "Zipkin JSON), also as .gz, .zst or .lz4; a directory of them, or - for "
+			 "standard input.\n");
 }
 
 /* COMMAND's parser, for as long as DATA needs it to be shown. */
