@@ -205,13 +205,13 @@ async function beside(browser) {
 		"c.dataset.v === undefined ? c.textContent : +c.dataset.v))";
 	const said = "document.querySelector('[role=status]').textContent";
 	const open = async (file, wanted) => {
+		await browser.ask(said + " = ''"); /* what was said of the file before */
 		await browser.choose("input[type=file]", file);
 		check("what is said of " + file, await browser.until(wanted + ".test(" + said + ")"), await browser.ask(said));
 	};
 	const shown = report.operations.filter((one) => !one.background);
 	await browser.open(url);
 	for (const file of [json, page]) {
-		await browser.ask(said + " = ''");
 		await open(file, /stands beside/);
 		const requests = await browser.ask(rows(0)), nodes = await browser.ask(rows(1));
 		check("all requests stand beside " + file, requests.length === shown.length, requests.length);
