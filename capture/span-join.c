@@ -143,14 +143,15 @@ pair_alike(Join *join, const Way *way, const GArray *told, const GArray *shown)
 	for (guint i = 0, k = 0; i < told->len && k < shown->len;) {
 		const Known *calls = &g_array_index(told, Known, i);
 		const Known *records = &g_array_index(shown, Known, k);
-		guint n_calls = count_alike(way, told, i), n_records = count_alike(way, shown, k);
 		int order = way->compare(calls, records);
+		guint n_calls = order == 0 ? count_alike(way, told, i) : order < 0;
+		guint n_records = order == 0 ? count_alike(way, shown, k) : order > 0;
 		gboolean fits = order == 0 && n_calls == n_records && n_calls <= way->most &&
 				apart(calls, records) <= way->apart_ns;
 		for (guint at = 0; at < n_calls && fits; at++)
 			pair_up(join, calls[at].number, records[at].number);
-		i += order <= 0 ? n_calls : 0;
-		k += order >= 0 ? n_records : 0;
+		i += n_calls;
+		k += n_records;
 	}
 }
 

@@ -285,8 +285,9 @@ tell_owner(WpResolved *resolved, const WpSpan *span, const WpResolvePort *port)
 	}
 	WpResolveFlow *flow = &g_array_index(resolved->flows, WpResolveFlow, number);
 	gboolean is_other =
-		flow->is_known && (flow->owner != port->node || flow->port != port->port);
-	flow->is_any |= is_other;
+		flow->is_told && (flow->owner != port->node || flow->port != port->port);
+	flow->is_any = is_other; /* what was inferred before does not count */
+	flow->is_told = TRUE;
 	flow->owner = flow->is_any ? WP_NO_NODE : port->node;
 	flow->port = port->port;
 	flow->is_known = TRUE;

@@ -72,7 +72,8 @@ typedef struct {
 	guint16 port;      /* ... and its port */
 	gboolean is_known; /* by the file, or as sure as that */
 	gboolean is_by_file;
-	gboolean is_any; /* of the services together, see ownership.h */
+	gboolean is_told; /* ... by spans (capture/span-join.h) */
+	gboolean is_any;  /* of the services together, see ownership.h */
 	float certainty;
 } WpResolveFlow;
 

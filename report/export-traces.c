@@ -23,7 +23,7 @@ find_children(WpExportTree *tree)
 			at[tree->parents[i] + 1]++;
 	for (guint32 i = 0; i < n; i++)
 		at[i + 1] += at[i];
-	/* at[p] moves from the first child of p to the first of the next: child_at[p + 1] is then where it was. */
+	/* at[p] moves from the first child of p to the first of the next: child_at[p] is then where it was. */
 	for (guint32 i = 0; i < n; i++)
 		if (tree->parents[i] != WP_NO_SPAN)
 			tree->children[at[tree->parents[i]]++] = i;

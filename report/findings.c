@@ -300,11 +300,14 @@ check_stalls(const WpView *view, GArray *findings)
 		"Calls %s \342\206\222 %s are held up by the transport for %s, %s of their time",
 		worst->caller, worst->node, wp_format_time(time, worst->stall_ns),
 		wp_format_share(part, worst->stall_ns / worst->latency_ns));
-	if (worst->n_stalls) /* most time first */
+	guint k = 0; /* most time first; not what held up connecting */
+	while (k < worst->n_stalls && worst->stalls[k].is_setup)
+		k++;
+	if (k < worst->n_stalls)
 		g_string_append_printf(
 			text, "; most by: %s (longest %s)",
-			wp_words_cause(worst->stalls[0].cause, worst->stalls[0].is_setup),
-			wp_format_time(longest, worst->stalls[0].longest_ns));
+			wp_words_cause(worst->stalls[k].cause, worst->stalls[k].is_setup),
+			wp_format_time(longest, worst->stalls[k].longest_ns));
 	g_string_append_c(text, '.');
 	add(findings, verdict, WP_FINDING_STALLS, g_string_free(text, FALSE), 0,
 	    MIN(worst->stall_ns / view->total_ns, 1));
