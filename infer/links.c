@@ -187,7 +187,7 @@ wp_links_mark_measured(WpLinks *links, const WpResolved *resolved)
 	for (guint32 i = 0; i < spans->n; i++) {
 		WpLink *link = &links->links[i];
 		guint64 cause;
-		if (link->parent == WP_NO_SPAN ||
+		if (!(spans->spans[i].marks & WP_MARK_CAUSED) || link->parent == WP_NO_SPAN ||
 		    !wp_trace_cause(trace, &records[spans->spans[i].call_record], &cause) ||
 		    spans->spans[link->parent].id != cause)
 			continue;

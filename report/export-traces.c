@@ -149,8 +149,9 @@ settle_first(Sent *sent, guint32 i, GHashTable *table)
 		sent->is_believed[first] = 0;
 }
 
+/* No call above I names the trace that I does. */
 static gboolean
-is_first(const Sent *sent, guint32 i)
+names_first(const Sent *sent, guint32 i)
 {
 	guint32 above = parent_above(sent, i);
 	return above == WP_NO_SPAN || !same_trace(&sent->sent[above], &sent->sent[i]);
@@ -162,14 +163,14 @@ settle(Sent *sent, WpExportTraced *traced)
 	g_autoptr(GHashTable) table = g_hash_table_new(hash_context, equal_contexts);
 	const WpExportTree *tree = sent->tree;
 	for (guint32 k = 0; k < tree->n_order; k++)
-		if (sent->sent[tree->order[k]].parent && is_first(sent, tree->order[k]))
+		if (sent->sent[tree->order[k]].parent && names_first(sent, tree->order[k]))
 			settle_first(sent, tree->order[k], table);
 	for (guint32 k = 0; k < tree->n_order; k++) {
 		guint32 i = tree->order[k];
 		if (!sent->sent[i].parent)
 			continue;
 		guint32 other =
-			is_first(sent, i)
+			names_first(sent, i)
 				? GPOINTER_TO_UINT(g_hash_table_lookup(table, &sent->sent[i])) - 1
 				: parent_above(sent, i);
 		sent->is_believed[i] = sent->is_believed[other];
