@@ -1,18 +1,17 @@
 /*
  * Writer of the binary form. Records gather in one block, texts and nodes that they name for the first
  * time in two others; when the first is full, all three are written, the records last. So memory is
- * three blocks, and eight bytes a text and some thirty a node.
+ * some blocks, and eight bytes a text and some thirty a node.
  */
 #include "capture/wpt.h"
 
 #include "capture/trace-context.h"
 #include "capture/trace.h"
 
-#define N_RECORDS       512 /* of a block: with all they may have besides, 156 KiB */
-#define EXTRA_BYTES     (WP_RECORD_MAX_TOKENS * 4 + 2 * 16)
-#define EXTRA_AT        (N_RECORDS * sizeof(WpWptRecord)) /* in the block, until it is written */
-#define TRANSPORTS_AT   (N_RECORDS * (sizeof(WpWptRecord) + EXTRA_BYTES)) /* the same */
-#define TRANSPORT_BYTES (WP_RECORD_MAX_TRANSPORTS * WP_TRANSPORT_WORDS * 4)
+#define N_ROWS          512 /* of a block: with all they may have besides, 212 KiB */
+#define COLUMNS_BYTES   WP_WPT_COLUMNS_BYTES(N_ROWS)
+#define EXTRA_BYTES     (N_ROWS * (WP_RECORD_MAX_TOKENS * 4 + 2 * 16))
+#define TRANSPORT_BYTES (N_ROWS * WP_RECORD_MAX_TRANSPORTS * WP_TRANSPORT_WORDS * 4)
 #define ITEMS_BYTES     (64 * 1024) /* of a block of anything else, but for one long text */
 #define STEP_BYTES      4096        /* that WpOutput has room for at a time */
 
@@ -34,15 +33,18 @@ typedef struct {
 	WpTraceWriter base;
 	GArray *texts;     /* guint32: number in the file, by number in the pool; 0 = not yet */
 	GArray *announced; /* Announced, by node */
-	Items strings, nodes, settings, counters, parts, hints, ways, contexts, causes;
+	Items strings, nodes, settings, counters, parts, hints, contexts, causes;
 	guint32 n_texts;
 	gboolean is_too_long; /* a text was */
 
 	guint64 n_records; /* in blocks written */
 	guint32 n;         /* in this block */
+	WpWptRow rows[N_ROWS];
+	guint8 extra[EXTRA_BYTES];
 	gsize n_extra;
+	guint8 transports[TRANSPORT_BYTES];
 	gsize n_transport_bytes;
-	guint8 block[TRANSPORTS_AT + N_RECORDS * TRANSPORT_BYTES + 8];
+	guint8 block[COLUMNS_BYTES + EXTRA_BYTES + TRANSPORT_BYTES + 8]; /* as it is written */
 } Writer;
 
 static void
@@ -128,23 +130,23 @@ end_item(Writer *writer, Items *items)
 static void
 flush_records(Writer *writer)
 {
-	gsize bytes = writer->n * sizeof(WpWptRecord);
-	gsize n_behind = writer->n_extra + writer->n_transport_bytes, padding = -n_behind & 7;
-	guint8 *behind = writer->block + bytes;
+	guint8 *at = writer->block;
 
 	flush_items(writer, &writer->strings);
 	flush_items(writer, &writer->nodes);
 	if (writer->n == 0)
 		return;
-	flush_items(writer, &writer->ways);
 	flush_items(writer, &writer->contexts);
 	flush_items(writer, &writer->causes);
-	/* Also in a block that is not full the records are followed at once by what they have besides. */
-	memmove(behind, writer->block + EXTRA_AT, writer->n_extra);
-	memmove(behind + writer->n_extra, writer->block + TRANSPORTS_AT, writer->n_transport_bytes);
-	memset(behind + n_behind, 0, padding);
-	put_block(writer, "RECS", writer->n, writer->n_records, writer->block,
-		  bytes + n_behind + padding);
+	at += wp_wpt_pack(writer->rows, writer->n, at);
+	memcpy(at, writer->extra, writer->n_extra);
+	at += writer->n_extra;
+	memcpy(at, writer->transports, writer->n_transport_bytes);
+	at += writer->n_transport_bytes;
+	while ((at - writer->block) % 8 != 0)
+		*at++ = 0;
+	put_block(writer, "COLS", writer->n, writer->n_records, writer->block,
+		  (gsize)(at - writer->block));
 	writer->n_records += writer->n;
 	writer->n = 0;
 	writer->n_extra = writer->n_transport_bytes = 0;
@@ -206,7 +208,7 @@ announce_nodes(Writer *writer, guint32 n)
 static inline void
 put_extra(Writer *writer, gconstpointer bytes, gsize n)
 {
-	memcpy(writer->block + EXTRA_AT + writer->n_extra, bytes, n);
+	memcpy(writer->extra + writer->n_extra, bytes, n);
 	writer->n_extra += n;
 }
 
@@ -225,16 +227,6 @@ put_end(Writer *writer, const WpEndpoint *end, guint32 node)
 }
 
 static void
-add_ways(Writer *writer, const WpRecord *record)
-{
-	add_u32(&writer->ways, writer->n);
-	add_u32(&writer->ways, 0);
-	add_u64(&writer->ways, (guint64)record->begin_way_ns);
-	add_u64(&writer->ways, (guint64)record->end_way_ns);
-	writer->ways.n++; /* flushed with the records that it is about */
-}
-
-static void
 add_context(Writer *writer, const guint32 *words)
 {
 	WpTraceContext context;
@@ -245,7 +237,7 @@ add_context(Writer *writer, const guint32 *words)
 	add_u64(&writer->contexts, context.high);
 	add_u64(&writer->contexts, context.low);
 	add_u64(&writer->contexts, context.parent);
-	writer->contexts.n++; /* flushed like WAYS */
+	writer->contexts.n++; /* flushed with the records that it is about */
 }
 
 static guint64
@@ -266,7 +258,7 @@ add_cause(Writer *writer, guint64 id)
 static inline void
 put_transports(Writer *writer, const guint32 *words, guint n)
 {
-	guint8 *at = writer->block + TRANSPORTS_AT + writer->n_transport_bytes;
+	guint8 *at = writer->transports + writer->n_transport_bytes;
 
 	for (guint i = 0; i < n * WP_TRANSPORT_WORDS; i++) {
 		guint32 word = GUINT32_TO_LE(words[i]);
@@ -279,7 +271,6 @@ static gboolean
 writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GError **error)
 {
 	Writer *writer = (Writer *)sink;
-	guint64 id = id_of(writer, record->id);
 
 	announce_nodes(writer, MAX(record->sender, record->receiver) + 1);
 	for (guint i = 0; i < record->n_tokens; i++) {
@@ -290,39 +281,42 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 		put_transports(writer, tokens + record->n_tokens, record->n_transports);
 	guint8 src_end = put_end(writer, &record->src, record->sender);
 	guint8 dst_end = put_end(writer, &record->dst, record->receiver);
-	WpWptRecord stored = {
-		.begin_ns = GINT64_TO_LE(record->begin_ns),
-		.end_ns = GINT64_TO_LE(record->end_ns),
-		.id = GUINT64_TO_LE(id),
-		.packet = GUINT64_TO_LE(record->packet),
-		.bytes = GUINT64_TO_LE(record->bytes),
-		.sender = GUINT32_TO_LE(record->sender),
-		.receiver = GUINT32_TO_LE(record->receiver),
-		.flow = GUINT32_TO_LE(record->flow),
-		.protocol = GUINT32_TO_LE(text_of(writer, record->protocol)),
-		.label = GUINT32_TO_LE(text_of(writer, record->label)),
-		.src_port = GUINT16_TO_LE(src_end ? record->src.port : 0),
-		.dst_port = GUINT16_TO_LE(dst_end ? record->dst.port : 0),
-		.kind = record->kind,
-		.status = record->status,
-		/* WAYS, CTXT and CAUS say so. */
-		.marks = record->marks &
-			 (guint8) ~(WP_MARK_BOTH_ENDS | WP_MARK_TRACED | WP_MARK_CAUSED),
-		.tap = record->tap,
-		.n_tokens = record->n_tokens,
-		.n_transports = record->n_transports,
-		.src_end = src_end,
-		.dst_end = dst_end,
-	};
-	memcpy(writer->block + writer->n * sizeof stored, &stored, sizeof stored);
-	if (record->marks & WP_MARK_BOTH_ENDS)
-		add_ways(writer, record);
+	/* In this order, which numbers the texts. */
+	guint64 id = id_of(writer, record->id);
+	guint32 protocol = text_of(writer, record->protocol);
+	guint32 label = text_of(writer, record->label);
+	/* CTXT and CAUS tell of the other marks. */
+	guint8 marks = record->marks & (guint8) ~(WP_MARK_TRACED | WP_MARK_CAUSED);
+	writer->rows[writer->n] = (WpWptRow){ {
+		[WP_WPT_BEGIN] = (guint64)record->begin_ns,
+		[WP_WPT_DURATION] = (guint64)record->end_ns - (guint64)record->begin_ns,
+		[WP_WPT_ID] = wp_wpt_id_to_field(id),
+		[WP_WPT_PACKET] = record->packet,
+		[WP_WPT_BYTES] = record->bytes + 1,
+		[WP_WPT_SENDER] = record->sender,
+		[WP_WPT_RECEIVER] = record->receiver,
+		[WP_WPT_FLOW] = record->flow,
+		[WP_WPT_PROTOCOL] = protocol,
+		[WP_WPT_LABEL] = label,
+		[WP_WPT_SRC_PORT] = src_end ? record->src.port : 0,
+		[WP_WPT_DST_PORT] = dst_end ? record->dst.port : 0,
+		[WP_WPT_KIND] = record->kind,
+		[WP_WPT_STATUS] = record->status,
+		[WP_WPT_MARKS] = marks,
+		[WP_WPT_TAP] = record->tap,
+		[WP_WPT_N_TOKENS] = record->n_tokens,
+		[WP_WPT_SRC_END] = src_end,
+		[WP_WPT_DST_END] = dst_end,
+		[WP_WPT_N_TRANSPORTS] = record->n_transports,
+		[WP_WPT_BEGIN_WAY] = (guint64)record->begin_way_ns,
+		[WP_WPT_END_WAY] = (guint64)record->end_way_ns,
+	} };
 	if (record->marks & WP_MARK_TRACED)
 		add_context(writer, tokens + wp_record_context_at(record));
 	if (record->marks & WP_MARK_CAUSED)
 		add_cause(writer, wp_record_cause(record, tokens));
 	writer->base.has_records = TRUE;
-	if (++writer->n < N_RECORDS)
+	if (++writer->n < N_ROWS)
 		return TRUE;
 	flush_records(writer);
 	return !has_failed(writer, error);
@@ -332,10 +326,7 @@ static gboolean
 writer_begin(WpRecordSink *sink, WpNodes *nodes, GError **error)
 {
 	Writer *writer = (Writer *)sink;
-	WpWptHead head = {
-		.version = GUINT32_TO_LE(WP_WPT_VERSION),
-		.record_bytes = GUINT32_TO_LE((guint32)sizeof(WpWptRecord)),
-	};
+	WpWptHead head = { .version = GUINT32_TO_LE(WP_WPT_VERSION) };
 
 	memcpy(head.magic, WP_WPT_MAGIC, sizeof head.magic);
 	writer->base.nodes = wp_nodes_ref(nodes);
@@ -467,7 +458,6 @@ writer_new(void)
 	writer->counters = items_new("COUN", 0);
 	writer->parts = items_new("PART", 0);
 	writer->hints = items_new("HINT", 0);
-	writer->ways = items_new("WAYS", 0);
 	writer->contexts = items_new("CTXT", 0);
 	writer->causes = items_new("CAUS", 0);
 	return &writer->base;
@@ -486,7 +476,6 @@ writer_clear(WpTraceWriter *base)
 	g_byte_array_unref(writer->counters.bytes);
 	g_byte_array_unref(writer->parts.bytes);
 	g_byte_array_unref(writer->hints.bytes);
-	g_byte_array_unref(writer->ways.bytes);
 	g_byte_array_unref(writer->contexts.bytes);
 	g_byte_array_unref(writer->causes.bytes);
 }
