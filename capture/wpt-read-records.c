@@ -239,7 +239,8 @@ take_cause(WpWptReader *reader, guint32 i, WpRecord *record)
 	const guint64 *words = find_aside(reader, WP_WPT_CAUS, i);
 	guint64 id = words ? words[0] : 0;
 
-	if (!words || (id >= WP_ID_TEXT && !find_id(reader, id, &id)))
+	/* The empty text is no id, and that of no call. */
+	if (!words || (id >= WP_ID_TEXT && !find_id(reader, id, &id)) || id == WP_ID_TEXT)
 		return;
 	wp_record_put_cause(record, id, reader->tokens);
 	record->marks |= WP_MARK_CAUSED;

@@ -453,6 +453,22 @@ START_TEST(nonsense_items)
 }
 END_TEST
 
+/* A cause that is no call's is none: else the text that is written of it would not say the same again. */
+START_TEST(cause_without_name)
+{
+	gsize n;
+	g_autofree guint8 *bytes = make_wpt(both_ends, &n);
+	WpWptBlock *block = find_block(bytes, n, "CAUS", 0);
+	guint64 id = GUINT64_TO_LE(WP_ID_TEXT);
+
+	memcpy(payload_of(block) + 8, &id, sizeof id);
+	seal(block);
+	g_autoptr(WpTrace) trace = wp_trace_in(bytes, n, NULL);
+	ck_assert(!(wp_trace_records(trace)[0].marks & WP_MARK_CAUSED));
+	ck_assert(wp_trace_records(trace)[1].marks & WP_MARK_CAUSED);
+}
+END_TEST
+
 /* Columns that are not all there, or wider than a number is, cost their block and no other. */
 START_TEST(nonsense_columns)
 {
@@ -659,5 +675,5 @@ START_TEST(layout)
 END_TEST
 
 WP_SUITE("wpt", text_stays, long_text_stays, names, cut, changed, damaged_block, damaged_asides,
-	 nonsense_fields, nonsense_items, nonsense_columns, nonsense_blocks, version_1,
-	 later_versions, layout)
+	 nonsense_fields, nonsense_items, cause_without_name, nonsense_columns, nonsense_blocks,
+	 version_1, later_versions, layout)
