@@ -7,6 +7,8 @@
 
 Nothing outside these namespaces is touched, and all of them go when close() runs. Offloads are off, so
 that the bridge carries what a real wire would: frames of at most 1514 bytes with good checksums.
+
+Loopback is one namespace in their place, for all hosts, of which tcpdump reads lo as it is.
 """
 
 import os
@@ -24,6 +26,8 @@ def _run(*command):
 
 
 class Network:
+    tap = ("switch", "br0")  # where all is seen
+
     def __init__(self, hosts=None):
         self._hosts = hosts or places.HOSTS
         self._prefix = f"wplab{os.getpid()}"
@@ -93,3 +97,13 @@ class Network:
             os.kill(int(pid), signal.SIGKILL)
         if listed:
             time.sleep(0.2)
+
+
+class Loopback(Network):
+    tap = ("host", "lo")
+
+    def open(self):
+        self._add("host")
+
+    def _name(self, host):
+        return f"{self._prefix}-host"

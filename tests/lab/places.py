@@ -1,5 +1,5 @@
 """Who is where: one host, one address. The network is inside the lab's namespaces only. With WPLAB_MOVED set, all are
-elsewhere, in another order, as after a new deployment."""
+elsewhere, in another order, as after a new deployment; with WPLAB_LOOPBACK, all are on 127.0.0.1."""
 
 import os
 
@@ -15,7 +15,9 @@ _HOSTS = {
     "memcached": "10.20.0.70",
 }
 _MOVED = dict(zip(_HOSTS, (f"10.90.7.{last}" for last in (9, 77, 5, 130, 66, 12, 201, 33))))
-HOSTS = _MOVED if os.environ.get("WPLAB_MOVED") else _HOSTS
+APART = _MOVED if os.environ.get("WPLAB_MOVED") else _HOSTS
+TOGETHER = bool(os.environ.get("WPLAB_LOOPBACK"))
+HOSTS = dict.fromkeys(APART, "127.0.0.1") if TOGETHER else APART
 PORTS = {
     "nginx": 80,
     "app1": 8000,

@@ -15,6 +15,7 @@ import csv
 import glob
 import gzip
 import io
+import pathlib
 import zlib
 from collections import defaultdict
 
@@ -279,11 +280,31 @@ def _check_all(calls):
     for call in calls:
         if not call.operation:
             raise TruthError(f"{call.connection} ordinal {call.ordinal} is in no call log")
-        is_root = call.connection[0] == places.HOSTS["client"]
+        is_root = call.connection[2:] == places.address("nginx")
         if not call.operation.startswith("(") and not is_root and not call.parent:
             raise TruthError(f"{call.connection} {call.operation} has no parent")
         if call.parent and call.parent.t_call > call.t_call:
             raise TruthError(f"{call.connection} {call.operation} is earlier than its parent")
+
+
+def owners(calls, directory):
+    """{connection: name of the host that made it}, of those that a program logged, and nginx's."""
+    found = {call.connection: "nginx" for call in calls if call.connection[2:] == places.address("app1")}
+    for path in glob.glob(f"{directory}/*.calls"):
+        name = pathlib.Path(path).stem
+        with open(path, encoding="utf-8") as f:
+            for line in (Line(text.rstrip("\n").split("\t")) for text in f):
+                host = "client" if name == "load" else name
+                if not line.is_in and found.setdefault(line.connection, host) != host:
+                    raise TruthError(f"{line.connection}: of {host} and of {found[line.connection]}")
+    return found
+
+
+def set_apart(calls, of):
+    """From one address to one of each host, for what names hosts by their addresses."""
+    for call in calls:
+        client = places.APART[of[call.connection]] if call.connection in of else None
+        call.connection = (client, call.connection[1], places.APART[SERVERS[call.connection[2:]]], call.connection[3])
 
 
 # Writing
