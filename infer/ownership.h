@@ -16,11 +16,11 @@
  * One process may serve several ports, and use a connection for all: "any", the last service, is what any of the
  * others is. It has more by chance than each, and so wins only where each alone leaves calls unexplained.
  *
- * Expectation maximization over flows of one kind (to the same port): how often each service owns one, with
- * what delays it calls, with which operations; twice, as few owners are likelier than many where the times bear it
- * out, and only there. Certainties are of shares as they are, so that they can be counted on: 90 % means that 9
- * flows of 10 have that owner. Cost: linear in calls looked at (WP_OWNERSHIP_MAX_CALLS) times
- * the calls open at the time.
+ * Expectation maximization over flows of one kind (to the same port; short ones of the same operation): how often
+ * each service owns one, with what delays it calls, with which operations; twice, as few owners are likelier than
+ * many where the times bear it out, and only there. Certainties are of shares as they are, so that they can be
+ * counted on: 90 % means that 9 flows of 10 have that owner. Cost: linear in calls looked at
+ * (WP_OWNERSHIP_MAX_CALLS) times the calls open at the time.
  */
 #ifndef WP_INFER_OWNERSHIP_H
 #define WP_INFER_OWNERSHIP_H

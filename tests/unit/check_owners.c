@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "infer/owner-kinds.h"
 #include "infer/resolve.h"
 #include "tests/support/suite.h"
 #include "tests/support/tempfile.h"
@@ -245,6 +246,54 @@ START_TEST(nested_services)
 }
 END_TEST
 
+/* Flows to port kinds 0 and 1, so many of an operation (0: of several, or long); which become a kind of their own. */
+START_TEST(operations_are_kinds)
+{
+	enum {
+		ENOUGH = WP_OWNER_KINDS_FEWEST,
+		MOST = 4
+	};
+	static const struct {
+		guint32 port, operation, n, kind;
+	} rows[] = {
+		{ 0, 7, ENOUGH, 2 },      { 0, 0, ENOUGH, 0 },
+		{ 0, 8, ENOUGH - 1, 0 },  /* too few */
+		{ 1, 7, ENOUGH, 3 },      /* another port's is another */
+		{ 1, 9, 10 * ENOUGH, 1 }, /* no room for one more */
+	};
+	WpOwnedFlow flows[16 * ENOUGH] = { 0 };
+	guint32 operations[G_N_ELEMENTS(flows)], ports[MOST], n = 0;
+
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
+		for (guint32 k = 0; k < rows[i].n; k++, n++) {
+			flows[n].kind = rows[i].port;
+			operations[n] = rows[i].operation;
+		}
+	ck_assert_uint_eq(wp_owner_kinds_split(flows, operations, n, 2, MOST, ports), MOST);
+	n = 0;
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
+		for (guint32 k = 0; k < rows[i].n; k++, n++)
+			ck_assert_msg(flows[n].kind == rows[i].kind, "row %zu: kind %u", i,
+				      flows[n].kind);
+	for (guint32 kind = 0; kind < MOST; kind++)
+		ck_assert_uint_eq(ports[kind], kind % 2);
+}
+END_TEST
+
+/* Of two owners: of 3 and 1 flows to port 0, of which kind 2 was split off, the first has 3. */
+START_TEST(ports_are_shared)
+{
+	static const guint32 ports[] = { 0, 1, 0 };
+	static const double flows[] = { 1, 0, 3 }, owned[] = { 1, 0, 0, 0, 2, 1 };
+	static const double expected[] = { 0.75, 0.25, 0, 0, 0.75, 0.25 };
+	double shares[G_N_ELEMENTS(expected)];
+
+	wp_owner_kinds_share(ports, G_N_ELEMENTS(ports), 2, flows, owned, shares);
+	for (gsize i = 0; i < G_N_ELEMENTS(expected); i++)
+		ck_assert_msg(shares[i] == expected[i], "%zu: %g", i, shares[i]);
+}
+END_TEST
+
 /* Services are hosts of their own: what one calls is no child of a call into another. */
 START_TEST(services_are_hosts)
 {
@@ -308,5 +357,5 @@ START_TEST(bad_files)
 }
 END_TEST
 
-WP_SUITE("owners", owners_are_inferred, certainty_is_honest, nested_services, services_are_hosts,
-	 owners_by_file, bad_files)
+WP_SUITE("owners", owners_are_inferred, certainty_is_honest, nested_services, operations_are_kinds,
+	 ports_are_shared, services_are_hosts, owners_by_file, bad_files)
