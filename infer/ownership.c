@@ -26,6 +26,7 @@
 #define WAITS 1e-3 /* services that call one while they wait for another: few */
 #define MANY                                                                                       \
 	64.0 /* calls of a flow from which on it is no accident that another call encloses each */
+#define COVERED 0.1 /* share of such calls that may be outside: strays of two services */
 #define OWN_LABELS                                                                                 \
 	0.7 /* of what is known of an owner's operations; the rest is what all owners call */
 #define COUNTS       0.05 /* a share of flows with which a service counts as an owner */
@@ -33,9 +34,10 @@
 
 typedef struct {
 	WpOwnerCounts counts;
-	double *law;        /* by cell, bin: of an owner's calls, the share of their delays */
-	double *posterior;  /* by flow, service; the last is none */
-	double *below;      /* by service, service: how likely the one owns flows to the other */
+	double *law;       /* by cell, bin: of an owner's calls, the share of their delays */
+	double *posterior; /* by flow, service; the last is none */
+	double *below;     /* by service, service: how likely the one owns flows to the other */
+	double *covered; /* by cell: how sure it is that what a service encloses lies in what it calls */
 	double *times;      /* by service: weigh_times() of the flow at hand */
 	double *likelihood; /* by kind: of all its calls, as log against chance */
 	WpMap *label_numbers;
@@ -198,10 +200,67 @@ learn_below(Finder *finder)
 		finder->below[i] /= MAX(flows[i % n], 1);
 }
 
+/* The services that SERVICE is likely to call, a bit each. */
+static guint64
+called_by(const Finder *finder, guint32 service)
+{
+	guint32 n = finder->counts.n_services;
+	guint64 called = 0;
+
+	for (guint32 s = 0; s + 1 < n; s++)
+		if (s != service && finder->below[(gsize)service * n + s] > 0.5)
+			called |= (guint64)1 << s;
+	return called;
+}
+
+/* The services whose calls enclose SAMPLE, a bit each. */
+static guint64
+enclosing(const Finder *finder, const WpOwnerSample *sample)
+{
+	guint64 found = 0;
+
+	for (guint32 h = 0; h < sample->n_hits; h++) {
+		WpOwnerHit hit = g_array_index(finder->counts.hits, WpOwnerHit, sample->first + h);
+		if (hit.bin < WP_OWNER_N_DELAYS)
+			found |= (guint64)1 << hit.service;
+	}
+	return found;
+}
+
+/* Of the calls of each kind that a service encloses, whether what it calls encloses them too, but for strays. */
+static void
+learn_covered(Finder *finder)
+{
+	const WpOwnerCounts *counts = &finder->counts;
+	guint32 n = counts->n_services;
+	gsize size = at(finder, counts->n_kinds, 0);
+	g_autofree double *all = g_new0(double, size + 1);
+	g_autofree guint64 *called = g_new0(guint64, n + 1);
+
+	set_zero(finder->covered, size);
+	for (guint32 s = 0; s + 1 < n; s++)
+		called[s] = called_by(finder, s);
+	for (guint32 i = 0; i < counts->samples->len; i++) {
+		const WpOwnerSample *sample = &g_array_index(counts->samples, WpOwnerSample, i);
+		guint32 kind = counts->flows[sample->flow].kind;
+		guint64 services = enclosing(finder, sample);
+		for (guint32 s = 0; s + 1 < n; s++)
+			if (services >> s & 1) {
+				all[at(finder, kind, s)] += 1;
+				finder->covered[at(finder, kind, s)] += (services & called[s]) != 0;
+			}
+	}
+	for (gsize cell = 0; cell < size; cell++)
+		finder->covered[cell] = finder->covered[cell] < (1 - COVERED) * all[cell]
+						? 0
+						: MIN(all[cell] / MANY, 1);
+}
+
 /*
  * If SERVICE owned flow F it would call while it waits for a service below it whose calls explain those of the flow
  * too; few do. At load the times of the two differ by little more than chance: what they say has to make up for it.
- * As log, <= 0; of a flow with few calls next to nothing, as these may be in each other by accident.
+ * As log, <= 0; of a flow with few calls next to nothing, as these may be in each other by accident, unless nearly all
+ * calls of its kind are.
  */
 static double
 weigh_waiting(const Finder *finder, guint32 f, guint32 service)
@@ -215,7 +274,22 @@ weigh_waiting(const Finder *finder, guint32 f, guint32 service)
 			continue;
 		worst = MAX(worst, share * CLAMP(times[s], 0, most));
 	}
-	return -worst * MIN((finder->counts.firsts[f + 1] - finder->counts.firsts[f]) / MANY, 1);
+	double sure = (finder->counts.firsts[f + 1] - finder->counts.firsts[f]) / MANY;
+	guint32 kind = finder->counts.flows[f].kind;
+	return -worst * MAX(MIN(sure, 1), finder->covered[at(finder, kind, service)]);
+}
+
+/* How likely SERVICE owns flow F by what it owns beside, as log. */
+static double
+weigh_shares(const Finder *finder, guint32 f, guint32 service)
+{
+	guint32 kind = finder->counts.flows[f].kind;
+	gsize cell = at(finder, kind, service);
+	double log_share = wp_quick_log(&finder->quick, finder->prior[cell]);
+
+	if (finder->counts.ports[kind] != kind)
+		log_share += wp_quick_log(&finder->quick, finder->port_share[cell] + ELSEWHERE);
+	return log_share;
 }
 
 /* How likely each service owns flow F, as far as is known. */
@@ -229,15 +303,9 @@ judge_flow(Finder *finder, guint32 f, gboolean by_labels)
 		finder->times[s] = may_own(finder, f, s) ? weigh_times(finder, f, s) : 0;
 	for (guint32 s = 0; s <= n; s++) {
 		gboolean may = s == n || may_own(finder, f, s);
-		posterior[s] =
-			may ? wp_quick_log(&finder->quick, finder->prior[at(finder, kind, s)])
-			    : -G_MAXDOUBLE;
+		posterior[s] = may ? weigh_shares(finder, f, s) : -G_MAXDOUBLE;
 		if (may && s < n)
 			posterior[s] += finder->times[s] + weigh_waiting(finder, f, s);
-		if (may && finder->counts.ports[kind] != kind)
-			posterior[s] +=
-				wp_quick_log(&finder->quick,
-					     finder->port_share[at(finder, kind, s)] + ELSEWHERE);
 		if (may && by_labels)
 			posterior[s] += weigh_labels(finder, f, s);
 		if (s == finder->counts.flows[f].calls)
@@ -258,6 +326,7 @@ static void
 judge_flows(Finder *finder, gboolean by_labels)
 {
 	learn_below(finder);
+	learn_covered(finder);
 	set_zero(finder->likelihood, finder->counts.n_kinds);
 	for (guint32 f = 0; f < finder->counts.n_flows; f++)
 		judge_flow(finder, f, by_labels);
@@ -482,6 +551,7 @@ run(Finder *finder)
 	finder->likelihood = g_new0(double, counts->n_kinds + 1);
 	finder->posterior = g_new0(double, (gsize)counts->n_flows *(counts->n_services + 1) + 1);
 	finder->below = g_new0(double, (gsize)counts->n_services * counts->n_services + 1);
+	finder->covered = g_new0(double, size + 1);
 	finder->times = g_new0(double, counts->n_services + 1);
 	Account few = find_few(finder), any = find_any_number(finder);
 	decide(finder, &few, &any);
@@ -519,5 +589,6 @@ wp_ownership_find(const WpSpans *spans, const WpOwnedSpan *what, WpOwnedFlow *fl
 	g_free(finder.posterior);
 	g_free(finder.below);
 	g_free(finder.times);
+	g_free(finder.covered);
 	g_free(finder.likelihood);
 }
