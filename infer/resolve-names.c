@@ -4,6 +4,45 @@
 #include <string.h>
 
 #define MANY_NAMES 4 /* of one address, none of them common: see own_name() */
+#define HTTP_PORT  80
+#define HTTPS_PORT 443
+#define LOCALHOST  "localhost"
+
+/* A name that a client asks for is that of a service, where several are on one machine. */
+static gboolean
+names_service(WpNameSource source)
+{
+	return source == WP_NAME_HTTP_HOST || source == WP_NAME_TLS_SNI;
+}
+
+/* The port that a client asked for with a name. */
+static guint16
+asked_port(WpNameSource source, const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	guint64 port = source == WP_NAME_TLS_SNI ? HTTPS_PORT : HTTP_PORT;
+
+	if (colon && !strchr(colon, ']') &&
+	    !g_ascii_string_to_unsigned(colon + 1, 10, 1, G_MAXUINT16, &port, NULL))
+		return 0;
+	return (guint16)port;
+}
+
+/* Adds a name to what its service is asked for by. */
+static void
+add_asked(WpResolved *resolved, guint32 node, WpNameSource source, const char *name, guint64 count)
+{
+	guint32 number = wp_resolve_service(resolved, node, asked_port(source, name));
+
+	if (number == WP_MAP_NONE)
+		return;
+	WpResolvePort *port = &g_array_index(resolved->ports, WpResolvePort, number);
+	if (port->asked &&
+	    (count < port->n_asked || (count == port->n_asked && strcmp(name, port->asked) >= 0)))
+		return;
+	port->asked = name;
+	port->n_asked = count;
+}
 
 /* Adds a name to the hints of its node. */
 static void
@@ -11,6 +50,8 @@ add_hint(guint32 node, WpNameSource source, const char *name, guint64 count, gpo
 {
 	WpResolveHints *hints = &wp_resolve_address(data, node)->hints[source];
 
+	if (names_service(source))
+		add_asked(data, node, source, name, count);
 	hints->n++;
 	hints->count += count;
 	if (!hints->common) {
@@ -52,7 +93,7 @@ clean_hint(const char *hint, const guint8 *address)
 	gsize length = strlen(name);
 	if (length && name[length - 1] == '.')
 		name[length - 1] = '\0';
-	if (!name[0] || (strcmp(name, "localhost") == 0 && !wp_resolve_is_loopback(address)))
+	if (!name[0] || (strcmp(name, LOCALHOST) == 0 && !wp_resolve_is_loopback(address)))
 		return NULL;
 	return g_steal_pointer(&name);
 }
@@ -105,16 +146,25 @@ find_proxied(WpResolved *resolved)
 	}
 }
 
+/* NAME is that of the machine, and not of one service on it, of another, or of a proxy before it. */
+static gboolean
+is_of_machine(const WpResolveAddress *address, WpNameSource source, const char *name)
+{
+	if (source == WP_NAME_HTTP_HOST && address->is_behind)
+		return FALSE;
+	return !names_service(source) || !address->calls_itself || strcmp(name, LOCALHOST) == 0;
+}
+
 /* (transfer full) What the capture calls a node. */
 static char *
 own_name(const WpResolved *resolved, guint32 node)
 {
+	const WpResolveAddress *address = wp_resolve_address(resolved, node);
+
 	for (int source = WP_NAME_FILE + 1; source < WP_NAME_N_SOURCES; source++) {
-		gboolean foreign = source == WP_NAME_HTTP_HOST &&
-				   wp_resolve_address(resolved, node)->is_behind;
-		char *name = foreign ? NULL : name_from(resolved, node, source);
-		if (name)
-			return name;
+		g_autofree char *name = name_from(resolved, node, source);
+		if (name && is_of_machine(address, source, name))
+			return g_steal_pointer(&name);
 	}
 	return g_strdup(wp_nodes_key(wp_trace_nodes(resolved->trace), node));
 }
@@ -171,6 +221,23 @@ wp_resolve_port_name(const WpResolved *resolved, const WpResolvePort *port)
 					  : NULL;
 }
 
+char *
+wp_resolve_port_host(const WpResolved *resolved, const WpResolvePort *port)
+{
+	const guint8 *address = wp_nodes_address(wp_trace_nodes(resolved->trace), port->node);
+
+	if (!port->asked || !address || !wp_resolve_address(resolved, port->node)->calls_itself)
+		return NULL;
+	g_autofree char *host = clean_hint(port->asked, address);
+	if (!host || strcmp(host, LOCALHOST) == 0 || g_hash_table_contains(resolved->bases, host))
+		return NULL;
+	char *name = g_strdup_printf("%s:%u", host, port->port);
+	if (g_hash_table_add(resolved->bases, g_strdup(name)))
+		return name;
+	g_free(name);
+	return NULL;
+}
+
 /* Who is asked first for a name: the file, "client", nodes with traffic, those only heard of. */
 static int
 naming_round(const WpResolved *resolved, const WpResolvePlace *place)
@@ -186,8 +253,9 @@ void
 wp_resolve_name_places(WpResolved *resolved)
 {
 	WpNodes *nodes = wp_trace_nodes(resolved->trace);
-	g_autoptr(GHashTable) bases = g_hash_table_new(g_str_hash, g_str_equal);
+	GHashTable *bases = resolved->bases;
 
+	g_hash_table_remove_all(bases);
 	find_proxied(resolved);
 	for (int round = 0; round < 4; round++) {
 		for (guint32 i = 0; i < resolved->places->len; i++) {
@@ -200,14 +268,14 @@ wp_resolve_name_places(WpResolved *resolved)
 							? folded_name(resolved, place, i)
 							: own_name(resolved, place->first);
 			place->base = make_unique(bases, name, wp_nodes_key(nodes, place->first));
-			g_hash_table_add(bases, place->base);
+			g_hash_table_add(bases, g_strdup(place->base));
 		}
 		for (guint i = 0; round == 0 && i < resolved->ports->len; i++) {
 			const WpResolvePort *port =
 				&g_array_index(resolved->ports, WpResolvePort, i);
-			gpointer name = (gpointer)wp_resolve_port_name(resolved, port);
+			const char *name = wp_resolve_port_name(resolved, port);
 			if (name)
-				g_hash_table_add(bases, name);
+				g_hash_table_add(bases, g_strdup(name));
 		}
 	}
 }
@@ -220,5 +288,9 @@ wp_resolve_gather_hints(WpResolved *resolved)
 			g_free(hints->common);
 			*hints = (WpResolveHints){ 0 };
 		}
+	for (guint i = 0; i < resolved->ports->len; i++) {
+		g_array_index(resolved->ports, WpResolvePort, i).asked = NULL;
+		g_array_index(resolved->ports, WpResolvePort, i).n_asked = 0;
+	}
 	wp_nodes_foreach_hint(wp_trace_nodes(resolved->trace), add_hint, resolved);
 }

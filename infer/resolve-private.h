@@ -16,6 +16,9 @@ typedef struct {
 	guint64 n_sent;
 	guint64 first_peer; /* key of (node, port) */
 	gboolean has_peers; /* several */
+	const char *
+		asked; /* (transfer none) the host that most asked for with this port, NULL = none */
+	guint64 n_asked;
 } WpResolvePort;
 
 /* The names that one source gives a node. */
@@ -92,6 +95,7 @@ struct WpResolved {
 	WpMap *services;     /* (trace node, port) -> user's node */
 	GArray *nodes;       /* WpResolveNode */
 	GHashTable *taken;   /* name of a node -> node + 1 */
+	GHashTable *bases;   /* of places, and names of the names file; a set */
 	GArray *shared;      /* WpShared */
 	WpOwners *owners;    /* NULL = no file */
 	GArray *flows;       /* WpResolveFlow, of shared addresses */
@@ -127,6 +131,12 @@ void wp_resolve_gather_hints(WpResolved *resolved);
 
 /* Finds out who stands behind a proxy, then gives each place its base. */
 void wp_resolve_name_places(WpResolved *resolved);
+
+/*
+ * (transfer full) HOST:PORT, of a service on an address that calls itself, if requests ask for it so; NULL where
+ * they do not, or another place or service is called so.
+ */
+char *wp_resolve_port_host(const WpResolved *resolved, const WpResolvePort *port);
 
 /* The names file's name for a port, or NULL. */
 const char *wp_resolve_port_name(const WpResolved *resolved, const WpResolvePort *port);

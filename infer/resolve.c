@@ -291,6 +291,9 @@ service_name(const WpResolved *resolved, const WpResolvePort *port)
 		return g_strdup(place->base);
 	if (place->n_random > WP_RESOLVE_MAX_PORTS && is_random(port))
 		return g_strdup_printf("%s:*", place->base);
+	g_autofree char *host = wp_resolve_port_host(resolved, port);
+	if (host)
+		return g_steal_pointer(&host);
 	gboolean is_ipv6 = strchr(place->base, ':') && wp_endpoint_parse(place->base, &endpoint);
 	return g_strdup_printf(is_ipv6 ? "[%s]:%u" : "%s:%u", place->base, port->port);
 }
@@ -471,6 +474,7 @@ resolved_new(const WpResolveOptions *options)
 	resolved->nodes = g_array_new(FALSE, FALSE, sizeof(WpResolveNode));
 	g_array_set_clear_func(resolved->nodes, clear_node);
 	resolved->taken = g_hash_table_new(g_str_hash, g_str_equal);
+	resolved->bases = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	resolved->shared = g_array_new(FALSE, FALSE, sizeof(WpShared));
 	resolved->flows = g_array_new(FALSE, FALSE, sizeof(WpResolveFlow));
 	resolved->end_numbers = wp_map_new();
@@ -531,8 +535,8 @@ wp_resolved_next(WpResolved *resolved, const WpTrace *trace)
 	find_replicas(resolved, options->folds);
 	make_places(resolved);
 	find_hosts(resolved);
-	wp_resolve_name_places(resolved);
 	wp_resolve_set_machines(resolved);
+	wp_resolve_name_places(resolved);
 	count_services(resolved);
 	make_nodes(resolved);
 	wp_resolve_find_owners(resolved);
@@ -606,6 +610,7 @@ wp_resolved_free(WpResolved *resolved)
 	wp_map_free(resolved->end_numbers);
 	wp_map_free(resolved->flow_numbers);
 	g_hash_table_unref(resolved->taken);
+	g_hash_table_unref(resolved->bases);
 	g_array_unref(resolved->nodes);
 	wp_map_free(resolved->services);
 	wp_map_free(resolved->port_numbers);

@@ -6,7 +6,8 @@
  *
  * Names: --names FILE, else what the capture tells (DNS, HTTP Host, TLS), else the address;
  * unique: "app", "app@10.0.0.3". Addresses to which the file gives one name are one node. A Host that
- * a proxy passes on names the proxy alone.
+ * a proxy passes on names the proxy alone. On an address that calls itself a Host or a TLS server name is that of the
+ * service at the port it says ("shop.example" 80, "users:8000" 8000; TLS 443), not of its neighbours.
  *
  * Ports. A port is a service where it received calls; of a port that sent calls too (a protocol with
  * calls both ways, a name server that asks another) it must have been called by several, or more often
@@ -14,8 +15,7 @@
  * stream is none. An address with several services, or with one that it calls itself (loopback, host networking), is
  * split into a node for each ("host:80") and one for clients, "host". Each flow that leaves it is given to one of
  * them: by the owners file, else by what encloses its calls (ownership.h); how sure that is is said (n_shared).
- * All loopback addresses are one machine. Beyond
- * WP_RESOLVE_MAX_PORTS the ports above 1023 that one peer alone called are one node, "host:*": they are
+ * All loopback addresses are one machine. Beyond WP_RESOLVE_MAX_PORTS the ports above 1023 that one peer alone called are one node, "host:*": they are
  * handed out at random (RPC, passive transfers), and mean nothing to a reader.
  *
  * Clients. Addresses that are never called fold into one node "client" when there are more than

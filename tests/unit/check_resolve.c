@@ -299,6 +299,61 @@ START_TEST(hints)
 }
 END_TEST
 
+/* What services on one address are called that requests ask for by name: ports 80, 443 and 8000. */
+START_TEST(hints_of_services)
+{
+	static const struct {
+		struct {
+			WpNameSource source;
+			const char *name;
+		} hints[4];
+		const char *names[4]; /* of those that are called, and of the client */
+	} rows[] = {
+		{ { { WP_NAME_HTTP_HOST, "shop.example" } },
+		  { "shop.example:80", "127.0.0.1:443", "127.0.0.1:8000", "127.0.0.1" } },
+		{ { { WP_NAME_HTTP_HOST, "Shop.Example.:80" }, { WP_NAME_TLS_SNI, "pay.example" } },
+		  { "shop.example:80", "pay.example:443", "127.0.0.1:8000", "127.0.0.1" } },
+		{ { { WP_NAME_HTTP_HOST, "users:8000" },
+		    { WP_NAME_HTTP_HOST, "absent:99" },
+		    { WP_NAME_HTTP_HOST, "wrong:99999" } },
+		  { "127.0.0.1:80", "127.0.0.1:443", "users:8000", "127.0.0.1" } },
+		/* the name most often asked for; of as many the smaller */
+		{ { { WP_NAME_HTTP_HOST, "b" },
+		    { WP_NAME_HTTP_HOST, "b" },
+		    { WP_NAME_HTTP_HOST, "a" } },
+		  { "b:80", "127.0.0.1:443", "127.0.0.1:8000", "127.0.0.1" } },
+		{ { { WP_NAME_HTTP_HOST, "b" }, { WP_NAME_HTTP_HOST, "a" } },
+		  { "a:80", "127.0.0.1:443", "127.0.0.1:8000", "127.0.0.1" } },
+		/* that is the machine; and what only looks like a name */
+		{ { { WP_NAME_HTTP_HOST, "localhost:8000" } },
+		  { "localhost:80", "localhost:443", "localhost:8000", "localhost" } },
+		{ { { WP_NAME_HTTP_HOST, "127.0.0.1:8000" }, { WP_NAME_HTTP_HOST, "[::1]" } },
+		  { "127.0.0.1:80", "127.0.0.1:443", "127.0.0.1:8000", "127.0.0.1" } },
+		/* a name of the machine, and a service called like it */
+		{ { { WP_NAME_DNS, "box" }, { WP_NAME_HTTP_HOST, "shop:80" } },
+		  { "shop:80", "box:443", "box:8000", "box" } },
+		{ { { WP_NAME_DNS, "box" }, { WP_NAME_HTTP_HOST, "box:80" } },
+		  { "box:80", "box:443", "box:8000", "box" } },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpTrace) trace = wp_tree_trace("127.0.0.1>127.0.0.1:80[0-1] "
+							 "127.0.0.1>127.0.0.1:443[2-3] "
+							 "127.0.0.1>127.0.0.1:8000[4-5]");
+		WpNodes *nodes = wp_trace_nodes(trace);
+		for (gsize k = 0; k < G_N_ELEMENTS(rows[i].hints) && rows[i].hints[k].name; k++)
+			wp_nodes_add_hint(nodes, wp_nodes_by_key(nodes, "127.0.0.1"),
+					  rows[i].hints[k].source, rows[i].hints[k].name, -1);
+		g_autoptr(WpResolved) resolved = resolve(trace, NULL, FALSE);
+		const WpSpan *spans = wp_resolved_spans(resolved)->spans;
+		for (guint k = 0; k < 3; k++)
+			ck_assert_str_eq(wp_resolved_node_name(resolved, spans[k].callee),
+					 rows[i].names[k]);
+		ck_assert_str_eq(wp_resolved_node_name(resolved, spans[0].caller),
+				 rows[i].names[3]);
+	}
+}
+END_TEST
+
 /* Where the parents of the last call of each row are looked for: at which address's calls. */
 START_TEST(hosts)
 {
@@ -405,4 +460,4 @@ START_TEST(replicas_fold)
 END_TEST
 
 WP_SUITE("resolve", names, ports, calls_both_ways, random_ports_fold, clients_fold,
-	 other_clients_fold, replicas_fold, hints, hosts, options)
+	 other_clients_fold, replicas_fold, hints, hints_of_services, hosts, options)
