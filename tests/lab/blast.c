@@ -1,7 +1,9 @@
 /*
- * blast IF COUNT RATE [FILE.pcap]: sends COUNT frames a second RATE from interface IF, as precisely as can be: those
- * of a pcap file over and over, with new flows each time, or else datagrams of 100 bytes with a number. Prints how
- * many the kernel took, and how long that was. For run-live.
+ * blast IF COUNT RATE [FILE.pcap [SYSTEMS]]: sends COUNT frames a second RATE from interface IF, as precisely as can
+ * be: datagrams of 100 bytes with a number, or else the IPv4 frames of an Ethernet pcap file, over and over, as of
+ * SYSTEMS systems side by side, each with addresses of its own and elsewhere in the file. A connection that the file
+ * shows in mid-stream goes on in the next round: its sequence numbers do. Checksums are not made anew. Prints how many
+ * the kernel took, and how long that was. For run-live.
  *
  *   cc -O2 -o blast blast.c
  */
@@ -18,23 +20,69 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BATCH     32
-#define MAX_FRAME 2048 /* a pcap with segments put together by an offload is no use here */
-#define MAX_FILE  (64 * 1024)
+#define BATCH           32
+#define MAX_FRAME       2048 /* a pcap with segments put together by an offload is no use here */
+#define MAX_FILE        (256 * 1024)
+#define MAX_CONNECTIONS 65536
+
+/* Offsets in an Ethernet frame of IPv4 without options in its IP header, and of TCP after it. */
+#define AT_ID       18
+#define AT_PROTOCOL 23
+#define AT_SOURCE   26
+#define AT_TARGET   30
+#define AT_SEQUENCE 38
+#define AT_ACK      42
+#define AT_OFFSET   46
+#define AT_FLAGS    47
+#define HEADERS     54
+
+#define FIN     1
+#define SYN     2
+#define HAS_ACK 16
+
+/* What one direction of a connection has sent in the file: from FIRST, as many as MOST. */
+typedef struct {
+	int known;
+	uint32_t first;
+	uint32_t most;
+} Direction;
+
+typedef struct {
+	unsigned char key[12]; /* addresses and ports as the first frame has them */
+	Direction directions[2];
+} Connection;
 
 typedef struct {
 	unsigned char data[MAX_FRAME];
 	unsigned length;
+	int connection; /* -1: not of TCP */
+	int direction;  /* 0: as the connection's key has it */
 } Frame;
 
 static Frame *frames;
 static unsigned n_frames;
+static Connection *connections;
+static int n_connections;
+static unsigned systems = 1;
 
 static void
 die(const char *what)
 {
 	perror(what);
 	exit(1);
+}
+
+static uint32_t
+get32(const unsigned char *at)
+{
+	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+static void
+put32(unsigned char *at, uint32_t value)
+{
+	for (int i = 0; i < 4; i++)
+		at[i] = (unsigned char)(value >> (24 - 8 * i));
 }
 
 static void
@@ -50,6 +98,68 @@ make_datagram(void)
 	frames->length = 100;
 }
 
+/* The newest connection of the frame's addresses and ports, in *DIRECTION which way; a SYN with a number that is not
+ * that connection's begins another. */
+static int
+find_connection(const Frame *frame, int *direction)
+{
+	unsigned char keys[2][12];
+
+	memcpy(keys[0], frame->data + AT_SOURCE, 12);
+	for (int i = 0; i < 12; i++)
+		keys[1][i] = keys[0][i < 8 ? (i + 4) % 8 : 8 + (i + 2) % 4];
+	for (int i = n_connections - 1; i >= 0; i--) {
+		for (*direction = 0; *direction < 2; (*direction)++) {
+			const Direction *way = &connections[i].directions[*direction];
+			if (memcmp(connections[i].key, keys[*direction], 12))
+				continue;
+			if ((frame->data[AT_FLAGS] & (SYN | HAS_ACK)) != SYN ||
+			    (way->known && get32(frame->data + AT_SEQUENCE) == way->first))
+				return i;
+			i = 0;
+		}
+	}
+	*direction = 0;
+	if (n_connections == MAX_CONNECTIONS)
+		return -1;
+	memcpy(connections[n_connections].key, keys[0], 12);
+	return n_connections++;
+}
+
+static void
+reach(Direction *way, uint32_t sequence)
+{
+	if (!way->known) {
+		way->known = 1;
+		way->first = sequence;
+	}
+	if ((int32_t)(sequence - way->first) > (int32_t)way->most)
+		way->most = sequence - way->first;
+}
+
+static void
+note_frame(Frame *frame)
+{
+	const unsigned char *data = frame->data;
+
+	frame->connection = -1;
+	if (data[AT_PROTOCOL] != 6 || frame->length < HEADERS)
+		return;
+	frame->connection = find_connection(frame, &frame->direction);
+	if (frame->connection < 0)
+		return;
+	uint32_t sequence = get32(data + AT_SEQUENCE);
+	unsigned headers = 20 + (data[AT_OFFSET] >> 4) * 4u,
+		 whole = (unsigned)data[16] << 8 | data[17];
+	Direction *ways = connections[frame->connection].directions;
+	reach(&ways[frame->direction], sequence);
+	reach(&ways[frame->direction], sequence + (whole > headers ? whole - headers : 0) +
+					       ((data[AT_FLAGS] & SYN) != 0) +
+					       ((data[AT_FLAGS] & FIN) != 0));
+	if (data[AT_FLAGS] & HAS_ACK)
+		reach(&ways[!frame->direction], get32(data + AT_ACK));
+}
+
 static void
 read_frames(const char *path)
 {
@@ -59,32 +169,57 @@ read_frames(const char *path)
 	if (!file || fread(head, sizeof head, 1, file) != 1)
 		die(path);
 	frames = calloc(MAX_FILE, sizeof *frames);
+	connections = calloc(MAX_CONNECTIONS, sizeof *connections);
+	if (!frames || !connections)
+		die("memory");
 	while (n_frames < MAX_FILE && fread(record, sizeof record, 1, file) == 1) {
 		Frame *frame = &frames[n_frames];
 		if (record[2] > MAX_FRAME) {
-			fseek(file, record[2], SEEK_CUR);
-			continue;
+			fprintf(stderr, "blast: a frame of %u bytes in %s\n", record[2], path);
+			exit(1);
 		}
 		frame->length = record[2];
 		if (fread(frame->data, 1, frame->length, file) != frame->length)
 			break;
+		if (frame->length < AT_SEQUENCE || frame->data[12] != 8 || frame->data[13] ||
+		    frame->data[14] != 0x45)
+			continue;
+		note_frame(frame);
 		n_frames++;
 	}
 	fclose(file);
+	if (!n_frames) {
+		fprintf(stderr, "blast: no frame of IPv4 in %s\n", path);
+		exit(1);
+	}
 }
 
-/* A number in a datagram of ours; in IPv4 of a file other addresses, the same for both directions. */
+/* Frame N of all: a number in a datagram of ours; those of a file by system, with what each round moves. */
 static void
-vary(Frame *frame, uint64_t n, int is_file)
+make_frame(Frame *frame, uint64_t n, int is_file)
 {
-	uint32_t round = (uint32_t)(n / n_frames);
-	if (!is_file)
+	uint64_t system = n % systems, at = n / systems + system * n_frames / systems;
+	const Frame *model = &frames[is_file ? at % n_frames : 0];
+	uint32_t round = (uint32_t)(at / n_frames);
+
+	memcpy(frame->data, model->data, model->length);
+	frame->length = model->length;
+	if (!is_file) {
 		memcpy(frame->data + 42, &n, sizeof n);
-	else if (frame->length > 34 && frame->data[12] == 8 && frame->data[13] == 0) {
-		frame->data[27] = frame->data[31] = (unsigned char)(round & 255);
-		frame->data[18] = (unsigned char)(round >> 8); /* no doubles, by the id either */
-		frame->data[19] = (unsigned char)round;
+		return;
 	}
+	frame->data[AT_SOURCE + 1] = (unsigned char)(frame->data[AT_SOURCE + 1] + system);
+	frame->data[AT_TARGET + 1] = (unsigned char)(frame->data[AT_TARGET + 1] + system);
+	frame->data[AT_ID] = (unsigned char)(round >> 8); /* no doubles, by the id either */
+	frame->data[AT_ID + 1] = (unsigned char)round;
+	if (model->connection < 0)
+		return;
+	const Direction *ways = connections[model->connection].directions;
+	put32(frame->data + AT_SEQUENCE,
+	      get32(frame->data + AT_SEQUENCE) + round * ways[model->direction].most);
+	if (frame->data[AT_FLAGS] & HAS_ACK)
+		put32(frame->data + AT_ACK,
+		      get32(frame->data + AT_ACK) + round * ways[!model->direction].most);
 }
 
 static double
@@ -99,7 +234,7 @@ int
 main(int argc, char **argv)
 {
 	if (argc < 4) {
-		fprintf(stderr, "usage: blast IF COUNT RATE [FILE.pcap]\n");
+		fprintf(stderr, "usage: blast IF COUNT RATE [FILE.pcap [SYSTEMS]]\n");
 		return 2;
 	}
 	uint64_t count = strtoull(argv[2], NULL, 10), sent = 0, refused = 0;
@@ -111,6 +246,8 @@ main(int argc, char **argv)
 	if (fd < 0 || bind(fd, (struct sockaddr *)&to, sizeof to) < 0)
 		die(argv[1]);
 	setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &one, sizeof one);
+	if (argc > 5 && atoi(argv[5]) > 0)
+		systems = (unsigned)atoi(argv[5]);
 	if (argc > 4)
 		read_frames(argv[4]);
 	else
@@ -122,10 +259,7 @@ main(int argc, char **argv)
 	while (sent < count) {
 		unsigned n = 0;
 		for (; n < BATCH && sent + n < count; n++) {
-			const Frame *frame = &frames[(sent + n) % n_frames];
-			memcpy(copies[n].data, frame->data, frame->length);
-			copies[n].length = frame->length;
-			vary(&copies[n], sent + n, argc > 4);
+			make_frame(&copies[n], sent + n, argc > 4);
 			vectors[n] = (struct iovec){ copies[n].data, copies[n].length };
 			messages[n] = (struct mmsghdr){ .msg_hdr = { .msg_iov = &vectors[n],
 								     .msg_iovlen = 1 } };
