@@ -67,7 +67,7 @@
 	X(GAPS, "tcp-gaps", LOSS, "holes in TCP flows")                                            \
 	X(GAP_BYTES, "tcp-gap-bytes", LOSS, "bytes acknowledged but never seen")                   \
 	X(LOST_SEGMENTS, "tcp-lost-segments", LOSS, "TCP segments missing (estimate)")             \
-	X(LOST_PACKETS, "packets-lost", LOSS, "packets missing that nobody counted (estimate)")    \
+	X(LOST_PACKETS, "packets-lost", LOSS, "packets missing, counted or not (estimate)")        \
 	X(CALLS, "calls", INFO, "calls")                                                           \
 	X(RETURNS, "returns", INFO, "returns paired with a call")                                  \
 	X(MESSAGES, "messages", INFO, "one-way messages")                                          \

@@ -1,6 +1,6 @@
 /*
- * WpLoss: how many packets are missing from the capture that nobody counted: an overloaded mirror port,
- * a full ring in the kernel of another machine.
+ * WpLoss: how many packets are missing from the capture, whether anybody counted them or not: an
+ * overloaded mirror port, a full ring in the kernel of another machine.
  *
  * Only TCP payload shows its own loss: bytes that were acknowledged but never seen. From those the share
  * of lost segments follows per pair of nodes, and with that share the number of all lost packets
