@@ -436,7 +436,10 @@ finish(Run *run, GError **error)
 
 	wp_flows_finish(run->flows);
 	wp_counters_merge(run->counters, wp_front_counters(run->front));
-	wp_counters_add(run->counters, WP_COUNT_KERNEL_DROPS, wp_source_kernel_drops(run->source));
+	WpSourceTold told = wp_source_told(run->source);
+	wp_counters_add(run->counters, WP_COUNT_KERNEL_DROPS, told.kernel_drops);
+	wp_counters_add(run->counters, WP_COUNT_INTERFACE_GAPS, told.interface_gaps);
+	wp_counters_add(run->counters, WP_COUNT_CLOCK_STEPS, told.clock_steps);
 	if (run->options->live)
 		wp_live_count(run->options->live, run->counters);
 	if (run->keylog)

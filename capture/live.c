@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "capture/filter.h"
+#include "capture/notes.h"
 #include "capture/trace.h"
 
 #define NS_PER_S  G_GINT64_CONSTANT(1000000000)
@@ -388,9 +389,9 @@ check_link(WpLive *live, Interface *interface)
 	if (interface->is_detached && attach(interface))
 		interface->is_detached = FALSE;
 	if (interface->is_detached || ioctl(interface->fd, SIOCGIFFLAGS, &request) < 0)
-		go_down(live, interface, "is gone; waiting for it to come back");
+		go_down(live, interface, WP_NOTE_GONE "; waiting for it to come back");
 	else if (!(request.ifr_flags & IFF_UP))
-		go_down(live, interface, "went down; waiting for it to come up");
+		go_down(live, interface, WP_NOTE_DOWN "; waiting for it to come up");
 	else
 		come_up(live, interface);
 }
@@ -406,9 +407,9 @@ check_clock(WpLive *live)
 		return;
 	live->n_clock_steps++;
 	gint64 step_ms = ABS(step_ns) / NS_PER_MS;
-	g_autofree char *text = g_strdup_printf(
-		"the clock was set %s by %" G_GINT64_FORMAT ".%03d s",
-		step_ns < 0 ? "back" : "forward", step_ms / 1000, (int)(step_ms % 1000));
+	g_autofree char *text = g_strdup_printf(WP_NOTE_CLOCK "%s by %" G_GINT64_FORMAT ".%03d s",
+						step_ns < 0 ? "back" : "forward", step_ms / 1000,
+						(int)(step_ms % 1000));
 	note(live, &live->interfaces[0], text);
 }
 
@@ -474,7 +475,7 @@ fail_to_read(WpLive *live, Interface *interface, GError **error)
 	    (current < 0 || (getsockname(interface->fd, (struct sockaddr *)&bound, &length) == 0 &&
 			     bound.sll_ifindex != current))) {
 		interface->is_detached = TRUE;
-		go_down(live, interface, "is gone; waiting for it to come back");
+		go_down(live, interface, WP_NOTE_GONE "; waiting for it to come back");
 		return TRUE;
 	}
 	g_set_error(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_READ, "cannot capture on %s: %s",

@@ -33,7 +33,7 @@ typedef struct {
 	/* Fills all of OUT_FRAME but the tap. */
 	WpSourceResult (*next)(gpointer state, WpFrame *out_frame, GError **error);
 
-	guint64 (*kernel_drops)(gpointer state);   /* NULL: the format cannot tell */
+	WpSourceTold (*told)(gpointer state);      /* NULL: the format cannot tell */
 	guint64 (*blocks_skipped)(gpointer state); /* NULL: the format has none */
 	void (*free)(gpointer state);
 } WpSourceFormat;

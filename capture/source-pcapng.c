@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "capture/bytes.h"
+#include "capture/notes.h"
 #include "capture/trace.h"
 
 enum {
@@ -37,6 +38,7 @@ enum {
 
 /* Option codes of the blocks above; 0 ends the list in each. */
 enum {
+	OPTION_COMMENT = 1,   /* all */
 	OPTION_TSRESOL = 9,   /* IDB */
 	OPTION_TSOFFSET = 14, /* IDB */
 	OPTION_DROPCOUNT = 4, /* EPB */
@@ -69,6 +71,8 @@ typedef struct {
 	guint64 n_skipped;  /* blocks */
 	GArray *interfaces; /* Interface, of the section */
 	guint64 drops;      /* of former sections */
+	guint64 n_gaps;     /* that comments of ours tell */
+	guint64 n_steps;    /* ... of the clock */
 	gint64 last_ns;
 	guint64 in_use; /* bytes of the block given last */
 	guint64 number;
@@ -122,15 +126,21 @@ pcapng_free(gpointer state)
 }
 
 static guint64
-pcapng_kernel_drops(gpointer state)
+count_drops(const Pcapng *png)
 {
-	Pcapng *png = state;
 	guint64 drops = png->drops;
 	for (guint i = 0; i < png->interfaces->len; i++) {
 		const Interface *interface = &g_array_index(png->interfaces, Interface, i);
 		drops += MAX(interface->drops_total, interface->drops_between);
 	}
 	return drops;
+}
+
+static WpSourceTold
+pcapng_told(gpointer state)
+{
+	const Pcapng *png = state;
+	return (WpSourceTold){ count_drops(png), png->n_gaps, png->n_steps };
 }
 
 static guint64
@@ -199,7 +209,7 @@ next_option(const Pcapng *png, WpBytes *bytes, guint16 *out_code, WpBytes *out_v
 static void
 read_section(Pcapng *png)
 {
-	png->drops = pcapng_kernel_drops(png);
+	png->drops = count_drops(png);
 	g_array_set_size(png->interfaces, 0);
 }
 
@@ -222,6 +232,21 @@ read_interface(Pcapng *png, WpBytes *body)
 	g_array_append_val(png->interfaces, interface);
 }
 
+static gboolean
+begins_with(const WpBytes *value, const char *text)
+{
+	gsize length = strlen(text);
+	return value->length >= length && memcmp(value->data, text, length) == 0;
+}
+
+/* What a capture of ours says of the interface; comments of others are theirs. */
+static void
+read_comment(Pcapng *png, const WpBytes *value)
+{
+	png->n_gaps += begins_with(value, WP_NOTE_GONE) || begins_with(value, WP_NOTE_DOWN);
+	png->n_steps += begins_with(value, WP_NOTE_CLOCK);
+}
+
 static void
 read_statistics(Pcapng *png, WpBytes *body)
 {
@@ -231,9 +256,12 @@ read_statistics(Pcapng *png, WpBytes *body)
 	WpBytes value;
 
 	wp_bytes_skip(body, 8);
-	while (interface && next_option(png, body, &code, &value))
+	while (interface && next_option(png, body, &code, &value)) {
 		if ((code == OPTION_IFDROP || code == OPTION_OSDROP) && value.length == 8)
 			drops += read_u64(png, &value);
+		else if (code == OPTION_COMMENT)
+			read_comment(png, &value);
+	}
 	/* A count of all so far; a missing one is no zero. */
 	if (interface)
 		interface->drops_total = MAX(interface->drops_total, drops);
@@ -524,7 +552,7 @@ const WpSourceFormat wp_source_pcapng = {
 	.detect = pcapng_detect,
 	.open = pcapng_open,
 	.next = pcapng_next,
-	.kernel_drops = pcapng_kernel_drops,
+	.told = pcapng_told,
 	.blocks_skipped = pcapng_blocks_skipped,
 	.free = pcapng_free,
 };

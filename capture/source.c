@@ -14,7 +14,9 @@
 #include "capture/trace.h"
 
 #define HEAD_BYTES 12
-#define MAX_INPUTS 256 /* a tap is a byte */
+#define STEP_NS                                                                                    \
+	G_GINT64_CONSTANT(1000000000) /* backwards: no order of packets, a clock that was set */
+#define MAX_INPUTS 256                /* a tap is a byte */
 
 const WpSourceFormat *const wp_source_formats[] = { &wp_source_pcap, &wp_source_pcapng, NULL };
 
@@ -24,6 +26,7 @@ typedef struct {
 	WpInput *input;
 	WpFrame frame;        /* the next one */
 	const WpClock *clock; /* NULL = right */
+	guint64 n_back;       /* frames that are STEP_NS or more before the one before */
 } Input;
 
 struct WpSource {
@@ -182,6 +185,7 @@ advance(WpSource *source, Input *input)
 {
 	GError *error = NULL;
 	guint8 tap = input->frame.tap;
+	gint64 before_ns = input->frame.data ? input->frame.time_ns : WP_SOURCE_EARLIEST_NS;
 	WpSourceResult result = input->format->next(input->state, &input->frame, &error);
 
 	input->frame.tap = tap;
@@ -189,6 +193,7 @@ advance(WpSource *source, Input *input)
 		input->frame.time_ns = wp_clock_correct(input->clock, input->frame.time_ns);
 	input->frame.time_ns =
 		CLAMP(input->frame.time_ns, WP_SOURCE_EARLIEST_NS, WP_SOURCE_LATEST_NS);
+	input->n_back += result == WP_SOURCE_FRAME && input->frame.time_ns <= before_ns - STEP_NS;
 	if (result == WP_SOURCE_CUT)
 		source->n_cut++;
 	if (error && source->failure)
@@ -307,16 +312,22 @@ wp_source_progress(const WpSource *source, guint64 *out_read, guint64 *out_size)
 		*out_size = 0;
 }
 
-guint64
-wp_source_kernel_drops(const WpSource *source)
+WpSourceTold
+wp_source_told(const WpSource *source)
 {
-	guint64 drops = 0;
+	WpSourceTold all = { 0 };
+
 	for (gsize i = 0; i < source->n_inputs; i++) {
 		const Input *input = &source->inputs[i];
-		if (input->format->kernel_drops)
-			drops += input->format->kernel_drops(input->state);
+		WpSourceTold told = { 0 };
+		if (input->format->told)
+			told = input->format->told(input->state);
+		all.kernel_drops += told.kernel_drops;
+		all.interface_gaps += told.interface_gaps;
+		/* A step back that is told shows as well. */
+		all.clock_steps += MAX(told.clock_steps, input->n_back);
 	}
-	return drops;
+	return all;
 }
 
 guint64

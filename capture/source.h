@@ -93,8 +93,15 @@ guint wp_source_n_cut(const WpSource *source);
 /* Bytes read and to read (0 = unknown, a pipe), of the files as stored; for progress. */
 void wp_source_progress(const WpSource *source, guint64 *out_read, guint64 *out_size);
 
-/* Drops that the file itself tells (pcapng interface statistics). */
-guint64 wp_source_kernel_drops(const WpSource *source);
+/* What files tell beside their packets, or show: statistics of pcapng, comments of ours in them (notes.h). */
+typedef struct {
+	guint64 kernel_drops;   /* packets */
+	guint64 interface_gaps; /* times that an interface was down or away */
+	guint64 clock_steps; /* times that the clock was set; also where times go back by a second or more */
+} WpSourceTold;
+
+/* For what has been read; nothing where it is live. */
+WpSourceTold wp_source_told(const WpSource *source);
 
 /* Blocks of files that were passed over: of a kind that nobody here reads, or too long to be read. */
 guint64 wp_source_blocks_skipped(const WpSource *source);

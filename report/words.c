@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "capture/counters.h"
 #include "report/format.h"
 
 char *
@@ -185,8 +186,35 @@ wp_words_check(const WpView *view)
 		links->is_check_lower ? than : "");
 }
 
-char *
-wp_words_loss(const WpView *view)
+static guint64
+count_of(const WpView *view, WpCounter counter)
+{
+	const WpViewQuality *quality = &view->quality;
+
+	for (guint32 i = 0; i < quality->n_counters; i++)
+		if (quality->counters[i].name == wp_counter_info[counter].name)
+			return quality->counters[i].count;
+	return 0;
+}
+
+/* (transfer full) NULL where the clock went on as it should. */
+static char *
+words_of_clock(const WpView *view)
+{
+	guint64 n = count_of(view, WP_COUNT_CLOCK_STEPS);
+	char times[WP_FORMAT_MAX];
+
+	if (!n)
+		return NULL;
+	return g_strdup_printf("CAREFUL: the clock of the capture was set %s%s in the middle, or "
+			       "captures were joined out of order: calls that were "
+			       "open then seem longer or shorter than they were.",
+			       n == 1 ? "once" : wp_format_count(times, n), n == 1 ? "" : " times");
+}
+
+/* (transfer full) NULL where nothing worth saying is missing. */
+static char *
+words_of_loss(const WpView *view)
 {
 	const WpViewLinks *links = &view->links;
 	double packets = view->quality.loss_share;
@@ -217,6 +245,16 @@ wp_words_loss(const WpView *view)
 				       links->n_estimated == 1 ? "" : "s");
 	g_string_append(words, "; see the capture quality below.");
 	return g_string_free(words, FALSE);
+}
+
+char *
+wp_words_loss(const WpView *view)
+{
+	g_autofree char *loss = words_of_loss(view), *clock = words_of_clock(view);
+
+	if (loss && clock)
+		return g_strconcat(loss, " ", clock, NULL);
+	return loss ? g_steal_pointer(&loss) : g_steal_pointer(&clock);
 }
 
 const char *

@@ -15,7 +15,10 @@ char *wp_words_trust(const WpView *view);
 /* (transfer full) What the self-check says; NULL where it was not made, or agrees unasked. */
 char *wp_words_check(const WpView *view);
 
-/* (transfer full) What is missing, where it is worth knowing before any number is believed; NULL where not. */
+/*
+ * (transfer full) What is missing, or that the clock was set, where it is worth knowing before any number is believed;
+ * NULL where not.
+ */
 char *wp_words_loss(const WpView *view);
 
 /* The cause of stalls, as WpViewStalls has it, in plain words. */

@@ -42,7 +42,7 @@ run_source(WpSource *source)
 		g_assert(segment.captured <= segment.length);
 		touch(segment.payload, segment.captured);
 	}
-	wp_source_kernel_drops(source);
+	wp_source_told(source);
 }
 
 static void

@@ -1,4 +1,5 @@
 /* Capture files that take turns: which frame stands in which, what is kept, what is told, what a full disk leaves. */
+#include "capture/notes.h"
 #include "capture/recorder.h"
 
 #include <glib/gstdio.h>
@@ -53,8 +54,9 @@ put_frame(Run *run, guint interface)
 }
 
 /*
- * "p3": three frames; "s2": two seconds pass, with a tick; "h": rotate; "d5": the kernel drops five; "n": a note; "b9": the
- * clock is set back by nine seconds
+ * "p3": three frames; "s2": two seconds pass, with a tick; "h": rotate; "d5": the kernel drops five; "n", "g", "c", "o":
+ * the notes that an interface went down, is gone, the clock was set, of something else; "b9": the clock is set back by
+ * nine seconds
  */
 static void
 step(Run *run, const char *word)
@@ -78,7 +80,16 @@ step(Run *run, const char *word)
 		run->dropped += (guint)n;
 		break;
 	case 'n':
-		wp_recorder_note(run->recorder, 1, run->now.wall_ns, "went down");
+		wp_recorder_note(run->recorder, 1, run->now.wall_ns, WP_NOTE_DOWN "; waiting");
+		break;
+	case 'g':
+		wp_recorder_note(run->recorder, 1, run->now.wall_ns, WP_NOTE_GONE);
+		break;
+	case 'c':
+		wp_recorder_note(run->recorder, 0, run->now.wall_ns, WP_NOTE_CLOCK "back by 9 s");
+		break;
+	case 'o':
+		wp_recorder_note(run->recorder, 0, run->now.wall_ns, "is up again");
 		break;
 	default:
 		run->now.wall_ns -= n * NS_PER_S;
@@ -132,7 +143,10 @@ clear(Run *run)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, clear)
 
-/* "3", or "3-5": as many frames, of which so many were dropped beside; "!" where the file ends too early. */
+/*
+ * "3": as many frames; "-5": of which so many were dropped beside; "g2": gaps of interfaces; "c1": the clock was set;
+ * "!" where the file ends too early
+ */
 static void
 describe(const char *path, GString *text)
 {
@@ -149,8 +163,16 @@ describe(const char *path, GString *text)
 		n++;
 	}
 	g_string_append_printf(text, "%s%u", text->len ? " " : "", n);
-	if (wp_source_kernel_drops(source))
-		g_string_append_printf(text, "-%d", (int)wp_source_kernel_drops(source));
+	const WpSourceTold told = wp_source_told(source);
+	const struct {
+		char sign;
+		guint64 n;
+	} all[] = { { '-', told.kernel_drops },
+		    { 'g', told.interface_gaps },
+		    { 'c', told.clock_steps } };
+	for (gsize i = 0; i < G_N_ELEMENTS(all); i++)
+		if (all[i].n)
+			g_string_append_printf(text, "%c%d", all[i].sign, (int)all[i].n);
 	if (result != WP_SOURCE_END)
 		g_string_append_c(text, '!');
 }
@@ -186,7 +208,12 @@ START_TEST(turns)
 		{ { .max_age_ns = 5 * NS_PER_S, .max_files = 2 }, "p1 b9 s6 p2 s6 p3", "2 3" },
 		/* What was dropped stands in the file in whose time it was, once. */
 		{ { 0 }, "p1 d5 p1 s1 s1 h p1 h d2 p2 s1 d1", "2-5 1 2-3" },
-		{ { 0 }, "d5 p1 s1 n", "1-5" },
+		{ { 0 }, "d5 p1 s1 n", "1-5g1" },
+		/* What befell an interface, too; a step back shows in the times as well, and is one. */
+		{ { 0 }, "p1 n o p1 g h p1 n", "2g2 1g1" },
+		{ { 0 }, "p1 c p1 h p1", "2c1 1" },
+		{ { 0 }, "p1 b9 c p1", "2c1" },
+		{ { 0 }, "p1 b1 p1 b1 p1", "3c2" },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_auto(Run) run;

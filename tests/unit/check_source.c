@@ -232,7 +232,7 @@ START_TEST(blocks)
 			g_string_append(got, result == WP_SOURCE_END ? "end" : "cut");
 		}
 		ck_assert_str_eq(got->str, block_rows[r].expected);
-		ck_assert_uint_eq(wp_source_kernel_drops(source), block_rows[r].drops);
+		ck_assert_uint_eq(wp_source_told(source).kernel_drops, block_rows[r].drops);
 	}
 }
 END_TEST
