@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#include "infer/map.h"
-
 #define ACCIDENTS   4    /* drawn a bundle */
 #define ENOUGH      4000 /* bundles of a kind, to count accidents */
 #define KIND_SHRINK 4.0  /* pairs that speak for "worth nothing" */
@@ -31,8 +29,6 @@ struct WpLevels {
 	const WpEvidenceHost *host;
 	guint n_levels;
 	guint8 *levels; /* by pair */
-	guint32 *edges; /* by pair */
-	guint32 n_edges;
 	guint32 *kinds; /* by edge */
 	Counts *all;    /* by edge: every pair, as if wrong */
 	Counts *by_edge;
@@ -91,23 +87,18 @@ draw_accidents(WpLevels *levels, WpLevelFunc func, gconstpointer data)
 	}
 }
 
+/* FALSE where all are at level 0. */
 static gboolean
-number_edges(WpLevels *levels, WpLevelFunc func, gconstpointer data)
+find_levels(WpLevels *levels, WpLevelFunc func, gconstpointer data)
 {
 	const WpEvidenceHost *host = levels->host;
-	const WpNestProblem *problem = host->problem;
-	g_autoptr(WpMap) edges = wp_map_new();
 	gboolean speaks = FALSE;
 
 	for (guint32 i = 0; i < host->n_pairs; i++) {
-		guint32 class = problem->parents[host->parents[i]].class;
-		guint32 kind = problem->bundles[host->bundles[i]].kind;
-		levels->edges[i] = wp_map_number(edges, wp_map_key(class, kind));
 		levels->levels[i] = (guint8)MIN(func(data, host->bundles[i], host->parents[i]),
 						levels->n_levels - 1);
 		speaks |= levels->levels[i] > 0;
 	}
-	levels->n_edges = wp_map_count(edges);
 	return speaks;
 }
 
@@ -120,21 +111,20 @@ wp_levels_new(const WpEvidenceHost *host, guint n_levels, WpLevelFunc func, gcon
 	levels->host = host;
 	levels->n_levels = n_levels;
 	levels->levels = g_new(guint8, MAX(host->n_pairs, 1));
-	levels->edges = g_new(guint32, MAX(host->n_pairs, 1));
 	levels->weights = g_new0(double, MAX(host->n_pairs, 1));
-	if (!number_edges(levels, func, data)) {
+	if (!find_levels(levels, func, data)) {
 		wp_levels_free(levels);
 		return NULL;
 	}
-	levels->kinds = g_new0(guint32, (gsize)levels->n_edges + 1);
-	levels->all = g_new0(Counts, (gsize)levels->n_edges + 1);
-	levels->nats = g_malloc0_n((gsize)levels->n_edges + 1, sizeof levels->nats[0]);
+	levels->kinds = g_new0(guint32, (gsize)levels->host->n_edges + 1);
+	levels->all = g_new0(Counts, (gsize)levels->host->n_edges + 1);
+	levels->nats = g_malloc0_n((gsize)levels->host->n_edges + 1, sizeof levels->nats[0]);
 	for (guint32 i = 0; i < host->n_pairs; i++) {
-		guint32 edge = levels->edges[i];
+		guint32 edge = levels->host->edges[i];
 		levels->kinds[edge] = host->problem->bundles[host->bundles[i]].kind;
 		add(&levels->all[edge], levels->levels[i], 0, 1);
 	}
-	levels->by_edge = g_new0(Counts, MAX(levels->n_edges, 1));
+	levels->by_edge = g_new0(Counts, MAX(levels->host->n_edges, 1));
 	levels->by_kind = g_new0(Counts, MAX(host->problem->n_kinds, 1));
 	levels->null = g_new0(Counts, MAX(host->problem->n_kinds, 1));
 	draw_accidents(levels, func, data);
@@ -148,7 +138,6 @@ wp_levels_free(gpointer data)
 	if (!levels)
 		return;
 	g_free(levels->levels);
-	g_free(levels->edges);
 	g_free(levels->kinds);
 	g_free(levels->all);
 	g_free(levels->nats);
@@ -189,7 +178,7 @@ guess(WpLevels *levels)
 		n_bundles[problem->bundles[b].kind] +=
 			levels->host->first_pair[b + 1] > levels->host->first_pair[b];
 	memset(levels->weights, 0, levels->host->n_pairs * sizeof levels->weights[0]);
-	for (guint32 e = 0; e < levels->n_edges; e++)
+	for (guint32 e = 0; e < levels->host->n_edges; e++)
 		add_counts(&levels->by_kind[levels->kinds[e]], &levels->all[e]);
 	for (guint32 k = 0; k < problem->n_kinds; k++)
 		guess_kind(levels, &levels->by_kind[k], &levels->null[k], n_bundles[k]);
@@ -232,7 +221,7 @@ nats_of(const WpLevels *levels, guint32 number, guint level, double weight)
 static void
 fill_nats(WpLevels *levels)
 {
-	for (guint32 e = 0; e < levels->n_edges; e++)
+	for (guint32 e = 0; e < levels->host->n_edges; e++)
 		for (guint l = 0; l < levels->n_levels; l++)
 			for (gint w = 0; w < 2; w++)
 				levels->nats[e][l][w] = (float)nats_of(levels, e, l, w);
@@ -244,21 +233,21 @@ wp_levels_learn(gpointer data, const double *weights)
 	WpLevels *levels = data;
 	const WpNestProblem *problem = levels->host->problem;
 
-	memset(levels->by_edge, 0, levels->n_edges * sizeof levels->by_edge[0]);
+	memset(levels->by_edge, 0, levels->host->n_edges * sizeof levels->by_edge[0]);
 	memset(levels->by_kind, 0, problem->n_kinds * sizeof levels->by_kind[0]);
 	if (!weights) {
 		guess(levels);
 		fill_nats(levels);
 		return;
 	}
-	memcpy(levels->by_edge, levels->all, levels->n_edges * sizeof levels->all[0]);
+	memcpy(levels->by_edge, levels->all, levels->host->n_edges * sizeof levels->all[0]);
 	for (guint32 i = 0; i < levels->host->n_candidates; i++) {
 		levels->weights[i] = weights[i];
 		if (weights[i] > 0)
-			add(&levels->by_edge[levels->edges[i]], levels->levels[i], weights[i],
+			add(&levels->by_edge[levels->host->edges[i]], levels->levels[i], weights[i],
 			    -weights[i]);
 	}
-	for (guint32 e = 0; e < levels->n_edges; e++)
+	for (guint32 e = 0; e < levels->host->n_edges; e++)
 		add_counts(&levels->by_kind[levels->kinds[e]], &levels->by_edge[e]);
 	fill_nats(levels);
 }
@@ -271,6 +260,6 @@ wp_levels_score(gpointer data, guint32 pair)
 	double weight = levels->weights[pair];
 
 	if (weight == 0 || weight == 1)
-		return (double)levels->nats[levels->edges[pair]][level][weight > 0];
-	return nats_of(levels, levels->edges[pair], level, weight);
+		return (double)levels->nats[levels->host->edges[pair]][level][weight > 0];
+	return nats_of(levels, levels->host->edges[pair], level, weight);
 }

@@ -24,11 +24,9 @@ struct WpValues {
 	const WpEvidenceHost *host;
 	const WpValuesShape *shape;
 	guint n_ways;                         /* of all groups */
-	guint32 *edges;                       /* by pair */
 	guint32 *numbers[WP_VALUES_MAX_WAYS]; /* by pair; WP_MAP_NONE: no value */
 	GArray *of_values;                    /* Value */
 	Edge *of_edges;
-	guint32 n_edges;
 	float *weights; /* by pair, as learned from */
 };
 
@@ -37,20 +35,14 @@ static gboolean
 number_values(WpValues *values)
 {
 	const WpEvidenceHost *host = values->host;
-	const WpNestProblem *problem = host->problem;
-	g_autoptr(WpMap) edges = wp_map_new();
 	g_autoptr(WpMap) plain = wp_map_new();
 	g_autoptr(WpMap) keys = wp_map_new();
 
 	for (guint32 i = 0; i < host->n_pairs; i++) {
-		guint32 class = problem->parents[host->parents[i]].class;
-		guint32 kind = problem->bundles[host->bundles[i]].kind;
-		guint32 edge = wp_map_number(edges, wp_map_key(class, kind));
 		guint64 found[WP_VALUES_MAX_WAYS];
-		values->edges[i] = edge;
 		values->shape->func(host, host->bundles[i], host->parents[i], found);
 		for (guint w = 0; w < values->n_ways; w++) {
-			guint32 key = edge * WP_VALUES_MAX_WAYS + w;
+			guint32 key = host->edges[i] * WP_VALUES_MAX_WAYS + w;
 			values->numbers[w][i] =
 				found[w] == WP_NO_VALUE
 					? WP_MAP_NONE
@@ -59,7 +51,6 @@ number_values(WpValues *values)
 						  wp_map_key(key, wp_map_number(plain, found[w])));
 		}
 	}
-	values->n_edges = wp_map_count(edges);
 	g_array_set_size(values->of_values, wp_map_count(keys));
 	return wp_map_count(keys) > 0;
 }
@@ -67,7 +58,7 @@ number_values(WpValues *values)
 static void
 choose_nothing(WpValues *values)
 {
-	for (guint32 e = 0; e < values->n_edges; e++)
+	for (guint32 e = 0; e < values->host->n_edges; e++)
 		memset(values->of_edges[e].chosen, NO_WAY, WP_VALUES_MAX_GROUPS);
 }
 
@@ -77,7 +68,6 @@ wp_values_free(gpointer data)
 	WpValues *values = data;
 	if (!values)
 		return;
-	g_free(values->edges);
 	for (guint w = 0; w < values->n_ways; w++)
 		g_free(values->numbers[w]);
 	g_array_unref(values->of_values);
@@ -90,7 +80,7 @@ static double
 worth(const WpValues *values, guint32 pair, guint way)
 {
 	guint32 number = values->numbers[way][pair];
-	const Edge *edge = &values->of_edges[values->edges[pair]];
+	const Edge *edge = &values->of_edges[values->host->edges[pair]];
 	if (number == WP_MAP_NONE)
 		return 0;
 	const Value *value = &g_array_index(values->of_values, Value, number);
@@ -108,26 +98,30 @@ static void
 count_pairs(WpValues *values)
 {
 	for (guint32 i = 0; i < values->host->n_pairs; i++) {
-		values->of_edges[values->edges[i]].n++;
+		values->of_edges[values->host->edges[i]].n++;
 		for (guint w = 0; w < values->n_ways; w++)
 			if (values->numbers[w][i] != WP_MAP_NONE)
 				g_array_index(values->of_values, Value, values->numbers[w][i]).n++;
 	}
 }
 
-/* FALSE where no pair is left with a value. What all pairs of an edge are like tells nothing. */
+/*
+ * FALSE where no pair is left with a value. What all pairs of an edge are like tells nothing, nor does what only one is
+ * like: each pair is left out of what it is weighed by.
+ */
 static gboolean
-drop_constant(WpValues *values)
+drop_silent(WpValues *values)
 {
 	gboolean speaks = FALSE;
 
 	for (guint w = 0; w < values->n_ways; w++)
 		for (guint32 i = 0; i < values->host->n_pairs; i++) {
 			guint32 *number = &values->numbers[w][i];
-			float n_edge = (float)values->of_edges[values->edges[i]].n;
+			float n_edge = (float)values->of_edges[values->host->edges[i]].n;
 			if (*number == WP_MAP_NONE)
 				continue;
-			if (g_array_index(values->of_values, Value, *number).n >= n_edge)
+			float n = g_array_index(values->of_values, Value, *number).n;
+			if (n >= n_edge || n < 2)
 				*number = WP_MAP_NONE;
 			else
 				speaks = TRUE;
@@ -145,16 +139,15 @@ wp_values_new(const WpEvidenceHost *host, const WpValuesShape *shape)
 	values->shape = shape;
 	values->n_ways = shape->n_groups * shape->n_ways;
 	g_assert(shape->n_groups <= WP_VALUES_MAX_GROUPS && values->n_ways <= WP_VALUES_MAX_WAYS);
-	values->edges = g_new(guint32, MAX(host->n_pairs, 1));
 	values->weights = g_new0(float, MAX(host->n_pairs, 1));
 	for (guint w = 0; w < values->n_ways; w++)
 		values->numbers[w] = g_new(guint32, MAX(host->n_pairs, 1));
 	values->of_values = g_array_new(FALSE, TRUE, sizeof(Value));
 	gboolean speaks = number_values(values);
-	values->of_edges = g_new0(Edge, (gsize)values->n_edges + 1);
+	values->of_edges = g_new0(Edge, (gsize)values->host->n_edges + 1);
 	if (speaks) {
 		count_pairs(values);
-		speaks = drop_constant(values);
+		speaks = drop_silent(values);
 	}
 	choose_nothing(values);
 	if (!speaks)
@@ -166,7 +159,7 @@ wp_values_new(const WpEvidenceHost *host, const WpValuesShape *shape)
 static void
 add_weight(WpValues *values, guint32 pair, double weight)
 {
-	values->of_edges[values->edges[pair]].right += weight;
+	values->of_edges[values->host->edges[pair]].right += weight;
 	for (guint w = 0; w < values->n_ways; w++) {
 		guint32 number = values->numbers[w][pair];
 		if (number != WP_MAP_NONE)
@@ -181,7 +174,7 @@ count(WpValues *values, const double *weights)
 
 	for (guint i = 0; i < values->of_values->len; i++)
 		of_values[i].right = 0;
-	for (guint32 e = 0; e < values->n_edges; e++) {
+	for (guint32 e = 0; e < values->host->n_edges; e++) {
 		values->of_edges[e].right = 0;
 		memset(values->of_edges[e].worth, 0, sizeof values->of_edges[e].worth);
 	}
@@ -221,11 +214,11 @@ wp_values_learn(gpointer data, const double *weights)
 	for (guint32 i = 0; i < values->host->n_candidates; i++) {
 		if (weights[i] <= 0)
 			continue;
-		Edge *edge = &values->of_edges[values->edges[i]];
+		Edge *edge = &values->of_edges[values->host->edges[i]];
 		for (guint w = 0; w < values->n_ways; w++)
 			edge->worth[w] += weights[i] * worth(values, i, w);
 	}
-	for (guint32 e = 0; e < values->n_edges; e++)
+	for (guint32 e = 0; e < values->host->n_edges; e++)
 		choose(values->shape, &values->of_edges[e]);
 }
 
@@ -233,7 +226,7 @@ double
 wp_values_score(gpointer data, guint32 pair)
 {
 	const WpValues *values = data;
-	const Edge *edge = &values->of_edges[values->edges[pair]];
+	const Edge *edge = &values->of_edges[values->host->edges[pair]];
 	double nats = 0;
 	for (guint group = 0; group < values->shape->n_groups; group++)
 		if (edge->chosen[group] != NO_WAY)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "infer/evidence-kind.h"
+#include "infer/map.h"
 #include "infer/pattern.h"
 
 /* A kind's word stands at a link whose parent it makes so much likelier than the mean of the others. */
@@ -92,8 +93,28 @@ struct WpEvidence {
 	guint32 *bundles;
 	guint32 *parents;
 	guint32 *first_pair;
+	guint32 *edges;
 	double *weights; /* by pair */
 };
+
+/* The edge of each of N pairs; returns how many edges there are. */
+static guint32
+number_edges(WpEvidence *evidence, guint32 n)
+{
+	const WpNestProblem *problem = evidence->problem;
+	g_autoptr(WpMap) numbers = wp_map_new();
+	guint64 last = 0;
+
+	evidence->edges = g_new(guint32, (gsize)n + 1);
+	for (guint32 i = 0; i < n; i++) {
+		guint64 key = wp_map_key(problem->parents[evidence->parents[i]].class,
+					 problem->bundles[evidence->bundles[i]].kind);
+		evidence->edges[i] =
+			i && key == last ? evidence->edges[i - 1] : wp_map_number(numbers, key);
+		last = key;
+	}
+	return wp_map_count(numbers);
+}
 
 /* Pairs of all candidates, then of accidents, of which none is ever right. */
 static void
@@ -123,6 +144,7 @@ number_pairs(WpEvidence *evidence)
 		evidence->bundles[n] = problem->accidents[i].bundle;
 		evidence->parents[n] = problem->accidents[i].parent;
 	}
+	guint32 n_edges = number_edges(evidence, n);
 	evidence->host = (WpEvidenceHost){
 		.resolved = problem->resolved,
 		.problem = problem,
@@ -130,7 +152,9 @@ number_pairs(WpEvidence *evidence)
 		.bundles = evidence->bundles,
 		.parents = evidence->parents,
 		.first_pair = evidence->first_pair,
+		.edges = evidence->edges,
 		.n_pairs = n,
+		.n_edges = n_edges,
 		.n_candidates = problem->n_candidates,
 	};
 }
@@ -205,6 +229,7 @@ wp_evidence_free(WpEvidence *evidence)
 	g_free(evidence->bundles);
 	g_free(evidence->parents);
 	g_free(evidence->first_pair);
+	g_free(evidence->edges);
 	g_free(evidence->weights);
 	g_free(evidence);
 }
