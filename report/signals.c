@@ -44,8 +44,12 @@ wp_signals_catch(GError **error)
 		return FALSE;
 	sigemptyset(&action.sa_mask);
 	for (gsize i = 0; i < G_N_ELEMENTS(numbers); i++)
-		/* Who was started with one of them ignored (a shell's &) stays deaf to it. */
-		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		/*
+		 * Who was started with one of them ignored (nohup) stays deaf to it. Not to SIGINT: a script's & has that
+		 * ignored, and kill -INT is how scripts end a capture.
+		 */
+		if (sigaction(numbers[i], NULL, &old) == 0 &&
+		    (old.sa_handler != SIG_IGN || numbers[i] == SIGINT))
 			sigaction(numbers[i], &action, NULL);
 	return TRUE;
 }

@@ -7,7 +7,10 @@
 
 #include <glib.h>
 
-/* From now on SIGINT, SIGTERM, SIGHUP and SIGUSR1 come here. FALSE where there can be no pipe. */
+/*
+ * From now on SIGINT, SIGTERM, SIGHUP and SIGUSR1 come here; the last three not where they were ignored at the start.
+ * FALSE where there can be no pipe.
+ */
 gboolean wp_signals_catch(GError **error);
 
 /* To be waited for: it can be read when a signal has come. */
