@@ -117,6 +117,7 @@ typedef struct {
 	WpSnapshot *in_flight; /* the last one; or NULL */
 	guint64 n_shown;
 	WpLive *live; /* or NULL */
+	WpLiveLoss *loss;
 	WpNotify *notify;
 	WpWatch *watch;
 	WpWindows *windows; /* while records come */
@@ -202,6 +203,8 @@ on_tick(WpLiveTime now, gpointer data)
 		if (!wp_watch_screen_key(session->screen, key))
 			wp_live_stop(session->live, TRUE);
 	wp_notify_alive(session->notify, now.monotonic_ns);
+	WpLiveCounts total = wp_live_total(session->live);
+	wp_live_loss_tick(session->loss, now.wall_ns, total.kernel_drops + total.interface_drops);
 	wp_live_input_timed(&session->options->input, session->live, session->began, now);
 	wp_watch_files_tick(session->files, now.monotonic_ns);
 	if (!session->failure &&
@@ -214,6 +217,7 @@ on_frame(const WpFrame *frame, gpointer data)
 {
 	Session *session = data;
 	wp_live_input_counted(&session->options->input, session->live, frame);
+	wp_live_loss_frame(session->loss, frame->time_ns);
 	wp_watch_actions_frame(session->actions, frame);
 }
 
@@ -276,6 +280,7 @@ open_live(Session *session, GError **error)
 	wp_live_set_hooks(session->live, &hooks);
 	wp_live_watch(session->live, wp_signals_fd());
 	session->page.live = session->live;
+	session->page.loss = session->loss = wp_live_loss_new();
 	if (!wp_watch_actions_open(session->actions, session->live, session->options->input.filter,
 				   error) ||
 	    !give_up(session, error))
@@ -313,6 +318,7 @@ session_clear(Session *session)
 	wp_watch_files_free(session->files);
 	wp_watch_actions_free(session->actions);
 	wp_live_free(session->live);
+	wp_live_loss_free(session->loss);
 	wp_watch_screen_free(session->screen);
 	wp_snapshot_free(session->in_flight);
 	wp_keys_free(session->keys);

@@ -150,6 +150,22 @@ put_row(WpTable *page, const WpWatchRow *row, gboolean utf8)
 	put_request(page, operation, utf8);
 }
 
+/* What a window lacks, of a live interface. */
+static void
+put_lack(const WpWatchPage *page, const WpWatchWindow *window, WpOut *out)
+{
+	char part[WP_FORMAT_MAX];
+	if (!page->live)
+		return;
+	double share = wp_live_loss_share(page->loss, window->begin_ns, window->end_ns);
+	if (share >= WP_LIVE_LOSS_MUCH)
+		wp_out_printf(out,
+			      "CAREFUL: about %s of its packets were dropped: rates are too low, "
+			      "paths lack calls.\n"
+			      "They came faster than they can be followed: --filter takes less.\n",
+			      wp_format_share(part, share));
+}
+
 /* Of a live interface: what was lost on the way. */
 static void
 put_loss(const WpWatchPage *page, WpOut *out)
@@ -259,6 +275,7 @@ wp_watch_page_text(const WpWatchPage *page, const WpWatchWindow *window, WpOut *
 		out, "%s, %s: %s requests, %s with errors\n",
 		wp_format_date(date, window->begin_ns), wp_format_time(length, (double)length_ns),
 		wp_format_count(count, window->requests), wp_format_count(errors, window->errors));
+	put_lack(page, window, out);
 	for (gsize i = 0; i < G_N_ELEMENTS(headings); i++)
 		wp_table_column(table, headings[i], i < 6, 0);
 	wp_table_column(table, "request", FALSE, 0);
@@ -386,6 +403,8 @@ wp_watch_page_json(const WpWatchPage *page, const WpWatchWindow *window, WpOut *
 		WpLiveCounts total = wp_live_total(page->live);
 		wp_json_uint(&json, "kernel_drops", total.kernel_drops);
 		wp_json_uint(&json, "interface_drops", total.interface_drops);
+		wp_json_number(&json, "dropped_share",
+			       wp_live_loss_share(page->loss, window->begin_ns, window->end_ns), 6);
 	}
 	wp_json_open(&json, "operations", '[');
 	for (guint32 i = 0; i < window->n_rows; i++)

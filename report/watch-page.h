@@ -5,6 +5,7 @@
 #include <glib.h>
 
 #include "capture/live.h"
+#include "report/live-loss.h"
 #include "report/out.h"
 #include "report/snapshot.h"
 #include "report/terminal.h"
@@ -27,7 +28,8 @@ typedef struct {
 	WpWatchOrder order; /* of the rows of text; the greatest first */
 	guint32 top;        /* operations, and patterns, shown as text */
 	gboolean shows_patterns;
-	const WpLive *live; /* whose losses are told; or NULL */
+	const WpLive *live;     /* whose losses are told; or NULL */
+	const WpLiveLoss *loss; /* ... and when they were; with LIVE */
 	const WpTriggered *triggered;
 	guint n_triggered;
 	const WpSnapshot *in_flight; /* of JSON; or NULL */
