@@ -48,9 +48,9 @@ level_of(gconstpointer data, guint32 number, guint32 parent)
 		return LEVEL_OTHER;
 	if (out == in)
 		return LEVEL_LABEL;
-	const char *path = path_of(wp_nodes_text(nodes, in));
 	const char *other = path_of(wp_nodes_text(nodes, out));
-	return path && other && strcmp(path, other) == 0 ? LEVEL_PATH : LEVEL_OTHER;
+	const char *path = other ? path_of(wp_nodes_text(nodes, in)) : NULL;
+	return path && strcmp(path, other) == 0 ? LEVEL_PATH : LEVEL_OTHER;
 }
 
 static gboolean

@@ -215,6 +215,8 @@ wp_values_learn(gpointer data, const double *weights)
 		if (weights[i] <= 0)
 			continue;
 		Edge *edge = &values->of_edges[values->host->edges[i]];
+		if (edge->right < values->shape->min_pairs) /* takes no way: see choose() */
+			continue;
 		for (guint w = 0; w < values->n_ways; w++)
 			edge->worth[w] += weights[i] * worth(values, i, w);
 	}
