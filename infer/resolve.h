@@ -15,8 +15,8 @@
  * stream is none. An address with several services, or with one that it calls itself (loopback, host networking), is
  * split into a node for each ("host:80") and one for clients, "host". Each flow that leaves it is given to one of
  * them: by the owners file, else by what encloses its calls (ownership.h); how sure that is is said (n_shared).
- * All loopback addresses are one machine. Beyond WP_RESOLVE_MAX_PORTS the ports above 1023 that one peer alone called are one node, "host:*": they are
- * handed out at random (RPC, passive transfers), and mean nothing to a reader.
+ * All loopback addresses are one machine. Beyond WP_RESOLVE_MAX_PORTS the ports above 1023 that one peer alone
+ * called are one node, "host:*": they are handed out at random (RPC, passive transfers), and mean nothing to a reader.
  *
  * Clients. Addresses that are never called fold into one node "client" when there are more than
  * WP_RESOLVE_MAX_CLIENTS of them (joins_clients: more than one); those that the names file names stay.
