@@ -14,8 +14,9 @@
 
 #define FIRST_PLACES 1024 /* of the line and of the heap; a power of two */
 #define LINE_STEPS   32   /* from the back; so many cost less than a heap of thousands */
-#define LOOK_AHEAD   4    /* records, which have left the cache since they came */
-#define NO_INDEX     G_MAXUINT32
+#define LOOK_AHEAD                                                                                 \
+	4 /* places: what stands there has left the cache since it came; see pop_line() */
+#define NO_INDEX G_MAXUINT32
 
 typedef struct {
 	gint64 begin_ns;
@@ -199,12 +200,16 @@ pop_line(WpOrder *order)
 {
 	Key first = *line_at(order, 0);
 
-	if (order->n_line > LOOK_AHEAD) {
-		guint32 next = line_at(order, LOOK_AHEAD)->item;
-		const Item *item = get_item(order, next);
+	/* The key first, then the record, of which it says where it is, then the call, of which that says so. */
+	if (order->n_line > 3 * LOOK_AHEAD) {
+		const Item *item = get_item(order, line_at(order, 2 * LOOK_AHEAD)->item);
+		__builtin_prefetch(line_at(order, 3 * LOOK_AHEAD));
 		__builtin_prefetch(&item->record);
 		__builtin_prefetch(&item->record.src);
 		__builtin_prefetch(&item->tokens);
+		item = get_item(order, line_at(order, LOOK_AHEAD)->item);
+		if (item->call != WP_NO_CALL_REF)
+			__builtin_prefetch(get_call(order, item->call), 1);
 	}
 	order->first++;
 	order->n_line--;
