@@ -14,9 +14,8 @@
 #include "capture/trace.h"
 
 #define HEAD_BYTES 12
-#define STEP_NS                                                                                    \
-	G_GINT64_CONSTANT(1000000000) /* backwards: no order of packets, a clock that was set */
-#define MAX_INPUTS 256                /* a tap is a byte */
+#define STEP_NS    G_GINT64_CONSTANT(1000000000) /* back: the clock was set */
+#define MAX_INPUTS 256                           /* a tap is a byte */
 
 const WpSourceFormat *const wp_source_formats[] = { &wp_source_pcap, &wp_source_pcapng, NULL };
 

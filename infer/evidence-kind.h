@@ -20,8 +20,7 @@ struct WpEvidenceHost {
 	const guint32 *bundles;    /* by pair */
 	const guint32 *parents;    /* by pair */
 	const guint32 *first_pair; /* by bundle, n_bundles + 1 */
-	const guint32 *
-		edges; /* by pair: number of (class of the parent, kind of the bundle), by first sight */
+	const guint32 *edges;      /* by pair: number of (class of parent, kind of bundle) */
 	guint32 n_pairs;
 	guint32 n_edges;
 	guint32 n_candidates; /* the first pairs; the others are accidents, of weight 0 */

@@ -16,8 +16,7 @@ typedef struct {
 	guint64 n_sent;
 	guint64 first_peer; /* key of (node, port) */
 	gboolean has_peers; /* several */
-	const char *
-		asked; /* (transfer none) the host that most asked for with this port, NULL = none */
+	const char *asked;  /* (transfer none) what most asked for, host and port; NULL = none */
 	guint64 n_asked;
 } WpResolvePort;
 

@@ -98,31 +98,39 @@ make_datagram(void)
 	frames->length = 100;
 }
 
-/* The newest connection of the frame's addresses and ports, in *DIRECTION which way; a SYN with a number that is not
- * that connection's begins another. */
+/* The newest connection of the frame's addresses and ports, in *DIRECTION which way; -1: none. */
+static int
+newest_connection(const unsigned char *own, int *direction)
+{
+	unsigned char reversed[12];
+
+	for (int i = 0; i < 12; i++)
+		reversed[i] = own[i < 8 ? (i + 4) % 8 : 8 + (i + 2) % 4];
+	for (int i = n_connections - 1; i >= 0; i--) {
+		*direction = memcmp(connections[i].key, own, 12) != 0;
+		if (!*direction || !memcmp(connections[i].key, reversed, 12))
+			return i;
+	}
+	return -1;
+}
+
+/* That connection; but a SYN with a number that is not its own begins another. */
 static int
 find_connection(const Frame *frame, int *direction)
 {
-	unsigned char keys[2][12];
+	const unsigned char *key = frame->data + AT_SOURCE;
+	int newest = newest_connection(key, direction);
 
-	memcpy(keys[0], frame->data + AT_SOURCE, 12);
-	for (int i = 0; i < 12; i++)
-		keys[1][i] = keys[0][i < 8 ? (i + 4) % 8 : 8 + (i + 2) % 4];
-	for (int i = n_connections - 1; i >= 0; i--) {
-		for (*direction = 0; *direction < 2; (*direction)++) {
-			const Direction *way = &connections[i].directions[*direction];
-			if (memcmp(connections[i].key, keys[*direction], 12))
-				continue;
-			if ((frame->data[AT_FLAGS] & (SYN | HAS_ACK)) != SYN ||
-			    (way->known && get32(frame->data + AT_SEQUENCE) == way->first))
-				return i;
-			i = 0;
-		}
+	if (newest >= 0) {
+		const Direction *way = &connections[newest].directions[*direction];
+		if ((frame->data[AT_FLAGS] & (SYN | HAS_ACK)) != SYN ||
+		    (way->known && get32(frame->data + AT_SEQUENCE) == way->first))
+			return newest;
 	}
 	*direction = 0;
 	if (n_connections == MAX_CONNECTIONS)
 		return -1;
-	memcpy(connections[n_connections].key, keys[0], 12);
+	memcpy(connections[n_connections].key, key, 12);
 	return n_connections++;
 }
 
