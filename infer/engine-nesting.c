@@ -17,7 +17,7 @@
 #include "infer/map.h"
 #include "infer/mend.h"
 #include "infer/missing.h"
-#include "infer/nesting.h"
+#include "infer/nesting-pace.h"
 #include "infer/parallel.h"
 
 #define ENOUGH_FOR_THREADS 1000 /* spans: below, a thread costs more than it saves */
@@ -233,18 +233,17 @@ solve_host(Engine *engine, guint32 host)
 {
 	const Lists *in = &engine->incoming, *out = &engine->outgoing;
 	g_autoptr(GArray) marks = marks_of(engine, host);
-	WpNestHost own = { in->spans + in->first[host],
-			   in->first[host + 1] - in->first[host],
-			   out->spans + out->first[host],
-			   out->first[host + 1] - out->first[host],
-			   (const WpNestMark *)(const void *)marks->data,
-			   marks->len,
-			   wp_missing_of(engine->missing, host).n };
-	WpNestProblem *problem = wp_nest_problem_new(engine->resolved, &own, &engine->options);
+	const WpNestHost own = { .incoming = in->spans + in->first[host],
+				 .n_incoming = in->first[host + 1] - in->first[host],
+				 .outgoing = out->spans + out->first[host],
+				 .n_outgoing = out->first[host + 1] - out->first[host],
+				 .marks = (const WpNestMark *)(const void *)marks->data,
+				 .n_marks = marks->len,
+				 .n_lost = wp_missing_of(engine->missing, host).n };
+	g_autofree WpNestBelief *beliefs = NULL;
+	WpNestProblem *problem = wp_nest_solve(engine->resolved, &own, &engine->options, &beliefs);
 	if (!problem)
 		return;
-	g_autofree WpNestBelief *beliefs = g_new(WpNestBelief, MAX(problem->n_bundles, 1));
-	wp_nest_search(problem, beliefs);
 	engine->joined[host] = problem->n_joined;
 	for (guint32 b = 0; b < problem->n_bundles; b++)
 		link_bundle(engine, problem, b, &beliefs[b]);

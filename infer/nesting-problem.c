@@ -95,9 +95,11 @@ is_parent(const WpSpan *span)
 }
 
 static void
-add_parents(Builder *builder, const guint32 *incoming, guint32 n)
+add_parents(Builder *builder, const WpNestHost *host)
 {
 	WpNestProblem *problem = builder->problem;
+	const guint32 *incoming = host->incoming;
+	guint32 n = host->n_incoming;
 	g_autofree guint32 *list = g_new(guint32, MAX(n, 1));
 	guint32 n_list = 0;
 
@@ -111,15 +113,15 @@ add_parents(Builder *builder, const guint32 *incoming, guint32 n)
 	problem->n_parents = n_list;
 	for (guint32 i = 0; i < n_list; i++) {
 		const WpSpan *span = &builder->spans[list[i]];
-		gint64 begin_ns = wp_span_served_ns(span);
+		gint64 begin_ns = wp_nest_clock_at(host->clock, wp_span_served_ns(span));
+		gint64 end_ns = wp_nest_clock_at(host->clock, wp_span_replied_ns(span));
 		gboolean is_message = span->kind == WP_KIND_MESSAGE;
-		problem->parents[i] =
-			(WpNestParent){ .begin_ns = begin_ns,
-					.end_ns = is_message ? begin_ns : wp_span_replied_ns(span),
-					.span = list[i],
-					.class = classes[i],
-					.is_message = is_message,
-					.waits = (span->marks & WP_MARK_WAIT) != 0 };
+		problem->parents[i] = (WpNestParent){ .begin_ns = begin_ns,
+						      .end_ns = is_message ? begin_ns : end_ns,
+						      .span = list[i],
+						      .class = classes[i],
+						      .is_message = is_message,
+						      .waits = (span->marks & WP_MARK_WAIT) != 0 };
 	}
 }
 
@@ -157,15 +159,17 @@ add_children(Builder *builder, const WpNestHost *host)
 		const WpNestMark *other = mark < host->n_marks ? &host->marks[mark] : NULL;
 		if (other && (!span || other->time_ns < span->call_ns)) {
 			guint32 type = mark_type(mark_types, n_types, other);
-			problem->children[i] = (WpNestChild){ other->time_ns, other->time_ns,
-							      WP_NO_SPAN, type, 0 };
+			gint64 time_ns = wp_nest_clock_at(host->clock, other->time_ns);
+			problem->children[i] =
+				(WpNestChild){ time_ns, time_ns, WP_NO_SPAN, type, 0 };
 			builder->flows[i] = other->flow;
 			builder->has_flows = TRUE;
 			builder->callees[i] = other->callee;
 			mark++;
 		} else {
 			problem->children[i] =
-				(WpNestChild){ span->call_ns, wp_span_end_ns(span),
+				(WpNestChild){ wp_nest_clock_at(host->clock, span->call_ns),
+					       wp_nest_clock_at(host->clock, wp_span_end_ns(span)),
 					       host->outgoing[call], types[call], 0 };
 			builder->flows[i] = flow_of(builder, span);
 			builder->has_flows |= builder->flows[i] != 0;
@@ -586,19 +590,28 @@ learn_after(const WpNestProblem *problem)
 	return (gint64)MIN(MAX_AFTER_NS, AFTER_TIMES * p90 + AFTER_SLACK_NS);
 }
 
-/* 20 us, or half the clock's tick where that is coarser: the greatest common divisor of all times. */
-static double
-learn_grain(const WpNestProblem *problem)
+static gint64
+common_divisor(gint64 a, gint64 b)
 {
-	gint64 tick_ns = 0;
-	for (guint32 i = 1; i < problem->n_children && tick_ns != 1; i++) {
-		gint64 a = problem->children[i].begin_ns - problem->children[0].begin_ns;
-		while (a) {
-			gint64 rest = tick_ns % a;
-			tick_ns = a;
-			a = rest;
-		}
+	while (b) {
+		gint64 rest = a % b;
+		a = b;
+		b = rest;
 	}
+	return a;
+}
+
+/* 20 us, or half the tick of the capture's clock where that is coarser: what divides all times. */
+static double
+learn_grain(const Builder *builder, const WpNestHost *host)
+{
+	gint64 first_ns = builder->spans[host->outgoing[0]].call_ns, tick_ns = 0;
+
+	for (guint32 i = 1; i < host->n_outgoing && tick_ns != 1; i++)
+		tick_ns = common_divisor(tick_ns,
+					 builder->spans[host->outgoing[i]].call_ns - first_ns);
+	for (guint32 i = 0; i < host->n_marks && tick_ns != 1; i++)
+		tick_ns = common_divisor(tick_ns, ABS(host->marks[i].time_ns - first_ns));
 	return MAX(20e3, (double)tick_ns / 2);
 }
 
@@ -628,7 +641,7 @@ wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 			    .problem = problem };
 	problem->resolved = resolved;
 	problem->options = options;
-	add_parents(&builder, host->incoming, host->n_incoming);
+	add_parents(&builder, host);
 	add_children(&builder, host);
 	problem->n_bundles = assign_bundles(&builder);
 	fill_bundles(&builder);
@@ -637,7 +650,7 @@ wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 	g_free(builder.in_transaction);
 	number_bundle_kinds(problem);
 	problem->after_ns = learn_after(problem);
-	problem->grain_ns = learn_grain(problem);
+	problem->grain_ns = learn_grain(&builder, host);
 	problem->per_grain = 1 / problem->grain_ns;
 	wp_quick_log_init(&problem->quick);
 	problem->reach_ns =

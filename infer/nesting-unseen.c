@@ -51,7 +51,8 @@ init_open(WpNestProblem *problem, const WpNestHost *host)
 		    (span->marks & WP_MARK_WAIT))
 			continue;
 		problem->parents[problem->n_parents + problem->n_open++] =
-			(WpNestParent){ .begin_ns = wp_span_served_ns(span),
+			(WpNestParent){ .begin_ns = wp_nest_clock_at(host->clock,
+								     wp_span_served_ns(span)),
 					.end_ns = END_UNKNOWN,
 					.span = host->incoming[i],
 					.class = class,

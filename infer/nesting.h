@@ -11,6 +11,8 @@
  *     children     |-c1-|  |-c2-|           type of a child: who is called, and what
  *                      |-c3-| |--c4--|
  *
+ *   nesting-pace.c      the whole: by which clock the host's work goes, and the answer on it
+ *   nesting-clock.c     clocks that go the slower the more the host has in hand
  *   nesting-problem.c   spans -> parents, children, bundles
  *   nesting-reach.c     how long after a one-way message its work begins
  *   nesting-candidates.c
@@ -118,6 +120,7 @@ typedef struct {
 } WpNestOptions;
 
 typedef struct WpEvidence WpEvidence;
+typedef struct WpNestClock WpNestClock;
 
 /* A bundle and a parent that is no candidate of its. */
 typedef struct {
@@ -193,8 +196,12 @@ typedef struct {
 	guint32 n_outgoing;
 	const WpNestMark *marks;
 	guint32 n_marks;
-	double n_lost; /* calls into it that are missing (missing.h) */
+	double n_lost;            /* calls into it that are missing (missing.h) */
+	const WpNestClock *clock; /* that its times are by; NULL: real time */
 } WpNestHost;
+
+/* TIME_NS by CLOCK, or as it is where that is NULL: real time. What is earlier is never later (nesting-clock.c). */
+gint64 wp_nest_clock_at(const WpNestClock *clock, gint64 time_ns);
 
 /* (transfer full) The problem of a host, without candidates; NULL where it sends no calls or receives none. */
 WpNestProblem *wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,

@@ -1,0 +1,166 @@
+/* Clocks of hosts: what is in hand when, and reading the time. */
+#include "infer/nesting-clock.h"
+
+#include <stdlib.h>
+
+struct WpNestClock {
+	gint64 *times_ns; /* when what is in hand changes */
+	gint64 *at_ns;    /* on this clock */
+	double *rates;    /* from then on */
+	guint32 n;
+};
+
+/* --- what is in hand --- */
+
+typedef struct {
+	gint64 time_ns;
+	gint change;
+} Change;
+
+static gint
+compare_changes(gconstpointer a, gconstpointer b)
+{
+	const Change *x = a, *y = b;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+static guint32
+add_changes(Change *changes, guint32 n, gint64 begin_ns, gint64 end_ns, gint change)
+{
+	changes[n] = (Change){ begin_ns, change };
+	changes[n + 1] = (Change){ end_ns, -change };
+	return n + 2;
+}
+
+/* Of what was seen from begin to end; a long poll is not worked at. (transfer full) */
+static Change *
+find_changes(const WpSpan *spans, const WpNestHost *host, guint32 *out_n)
+{
+	gsize most = 2 * ((gsize)host->n_incoming + host->n_outgoing);
+	Change *changes = g_new(Change, MAX(most, 1));
+	guint32 n = 0;
+
+	for (guint32 i = 0; i < host->n_incoming; i++) {
+		const WpSpan *span = &spans[host->incoming[i]];
+		if (wp_span_is_paired(span) && !(span->marks & WP_MARK_WAIT))
+			n = add_changes(changes, n, wp_span_served_ns(span),
+					wp_span_replied_ns(span), 1);
+	}
+	for (guint32 i = 0; i < host->n_outgoing; i++) {
+		const WpSpan *span = &spans[host->outgoing[i]];
+		if (wp_span_is_paired(span))
+			n = add_changes(changes, n, span->call_ns, span->return_ns, -1);
+	}
+	qsort(changes, n, sizeof changes[0], compare_changes);
+	*out_n = n;
+	return changes;
+}
+
+/* --- making --- */
+
+static double
+rate_of(const WpQuickLog *quick, const WpNestPace *pace, gint in_hand)
+{
+	double share = (double)MAX(in_hand, 1) / MAX(pace->processors, 1);
+	return share > 1 ? wp_quick_exp(-pace->pace * wp_quick_log(quick, share)) : 1;
+}
+
+/* Sets times and rates; returns by what rates are to be multiplied, so that work takes no less time in all. */
+static double
+set_rates(WpNestClock *clock, const Change *changes, guint32 n, const WpNestPace *pace)
+{
+	double real_ns = 0, own_ns = 0;
+	gint in_hand = 0;
+	WpQuickLog quick;
+
+	wp_quick_log_init(&quick);
+	for (guint32 i = 0; i < n; i++) {
+		in_hand += changes[i].change;
+		if (i + 1 < n && changes[i + 1].time_ns == changes[i].time_ns)
+			continue;
+		double rate = rate_of(&quick, pace, in_hand);
+		if (in_hand > 0 && i + 1 < n) {
+			double length_ns = (double)(changes[i + 1].time_ns - changes[i].time_ns);
+			real_ns += length_ns;
+			own_ns += length_ns * rate;
+		}
+		clock->times_ns[clock->n] = changes[i].time_ns;
+		clock->rates[clock->n++] = rate;
+	}
+	return own_ns > 0 ? real_ns / own_ns : 1;
+}
+
+WpNestClock *
+wp_nest_clock_new(const WpResolved *resolved, const WpNestHost *host, const WpNestPace *pace)
+{
+	if (pace->pace <= 0)
+		return NULL;
+	guint32 n;
+	g_autofree Change *changes = find_changes(wp_resolved_spans(resolved)->spans, host, &n);
+	WpNestClock *clock = g_new0(WpNestClock, 1);
+	double at_ns = 0;
+
+	clock->times_ns = g_new(gint64, MAX(n, 1));
+	clock->at_ns = g_new(gint64, MAX(n, 1));
+	clock->rates = g_new(double, MAX(n, 1));
+	double scale = set_rates(clock, changes, n, pace);
+	for (guint32 i = 0; i < clock->n; i++) {
+		clock->rates[i] *= scale;
+		if (i > 0)
+			at_ns += (double)(clock->times_ns[i] - clock->times_ns[i - 1]) *
+				 clock->rates[i - 1];
+		clock->at_ns[i] = clock->times_ns[0] + (gint64)at_ns;
+	}
+	return clock;
+}
+
+void
+wp_nest_clock_free(WpNestClock *clock)
+{
+	if (!clock)
+		return;
+	g_free(clock->times_ns);
+	g_free(clock->at_ns);
+	g_free(clock->rates);
+	g_free(clock);
+}
+
+/* --- reading --- */
+
+/* The last change before TIME_NS; clock->n: there is none. */
+static guint32
+find_change(const WpNestClock *clock, gint64 time_ns)
+{
+	guint32 low = 0, high = clock->n;
+
+	while (low < high) {
+		guint32 middle = low + (high - low) / 2;
+		if (clock->times_ns[middle] < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? low - 1 : clock->n;
+}
+
+gint64
+wp_nest_clock_at(const WpNestClock *clock, gint64 time_ns)
+{
+	if (!clock || clock->n == 0)
+		return time_ns;
+	guint32 change = find_change(clock, time_ns);
+	if (change == clock->n)
+		return clock->at_ns[0] - (clock->times_ns[0] - time_ns);
+	/* Rounded down, as the times of the changes are: so nothing is after what comes later. */
+	return clock->at_ns[change] +
+	       (gint64)((double)(time_ns - clock->times_ns[change]) * clock->rates[change]);
+}
+
+double
+wp_nest_clock_rate(const WpNestClock *clock, gint64 time_ns)
+{
+	if (!clock || clock->n == 0)
+		return 1;
+	guint32 change = find_change(clock, time_ns);
+	return change == clock->n ? 1 : clock->rates[change];
+}

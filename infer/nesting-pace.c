@@ -1,0 +1,264 @@
+/*
+ * Which clock a host goes by. The gaps of an answer are as likely on a clock as their own densities there make them;
+ * so that clocks can be compared, likelihoods are taken over real time: log f(gap on the clock) + log(rate of the
+ * clock at the event). The first answer is one on real time, and vouches for that; so it is tried again with
+ * the answer on another clock, until that stays. A part of a large host tells enough.
+ */
+#include "infer/nesting-pace.h"
+
+#include "infer/timeline.h"
+
+#define BUSY         1.2  /* candidates a bundle: with fewer, delays decide little */
+#define VERY_BUSY    4.0  /* ... with more, a first answer may be wrong as a whole */
+#define PART         4000 /* calls that tell which clock it is */
+#define MAX_TURNS    5
+#define MIN_EVENTS   200
+#define MIN_GAIN     0.02 /* nats an event, of one answer on two clocks: worth a try */
+#define MIN_TOTAL    15.0 /* ... and in all */
+#define MIN_LIKELIER 0.07 /* nats an event, of an answer each: accidents bring 0.04 */
+
+static const WpNestPace paces[] = {
+	{ 0, 1 }, { 0.25, 1 }, { 0.5, 1 }, { 0.75, 1 }, { 1, 1 },
+	{ 1, 2 }, { 1, 4 },    { 1, 8 },   { 1, 16 },
+};
+#define REAL_TIME (&paces[0])
+#define ALL_WORK  (&paces[4])
+
+/* --- how likely an answer is on a clock --- */
+
+/* A problem on another clock, as far as timelines ask for it. */
+typedef struct {
+	WpNestProblem problem;
+	guint32 n_events;
+	double log_rates; /* at all events */
+} Retimed;
+
+/* REAL on CLOCK, with the children that parents have in ANSWER. */
+static void
+retime(const WpNestProblem *real, const WpNestProblem *answer, const WpNestClock *clock,
+       Retimed *out)
+{
+	WpNestProblem *own = &out->problem;
+
+	*out = (Retimed){ .problem = *real };
+	own->n_open = own->n_ghosts = 0;
+	own->parents = g_memdup2(real->parents, real->n_parents * sizeof(WpNestParent));
+	own->children = g_memdup2(real->children, real->n_children * sizeof(WpNestChild));
+	for (guint32 c = 0; c < own->n_children; c++) {
+		WpNestChild *child = &own->children[c];
+		child->begin_ns = wp_nest_clock_at(clock, child->begin_ns);
+		child->end_ns = wp_nest_clock_at(clock, child->end_ns);
+	}
+	for (guint32 p = 0; p < own->n_parents; p++) {
+		WpNestParent *parent = &own->parents[p];
+		double rate = wp_nest_clock_rate(clock, parent->end_ns);
+		out->log_rates += wp_quick_log(&own->quick, rate);
+		parent->begin_ns = wp_nest_clock_at(clock, parent->begin_ns);
+		parent->end_ns = wp_nest_clock_at(clock, parent->end_ns);
+		parent->children = answer->parents[p].children;
+		parent->n = answer->parents[p].n;
+		for (guint32 i = 0; i < parent->n; i++) {
+			gint64 at_ns = real->children[parent->children[i]].begin_ns;
+			rate = wp_nest_clock_rate(clock, at_ns);
+			out->log_rates += wp_quick_log(&own->quick, rate);
+		}
+		out->n_events += parent->n + 1;
+	}
+}
+
+static double
+score_on(const WpNestProblem *real, const WpNestProblem *answer, const WpNestClock *clock,
+	 guint32 *out_n_events)
+{
+	Retimed retimed;
+
+	retime(real, answer, clock, &retimed);
+	WpNestProblem *own = &retimed.problem;
+	g_autoptr(WpTimelines) timelines = wp_timelines_new(own);
+	double total = retimed.log_rates;
+	wp_timelines_learn(timelines, 0, own->n_parents);
+	for (guint32 p = 0; p < own->n_parents; p++)
+		total += wp_timelines_score(timelines, p, own->parents[p].children,
+					    own->parents[p].n);
+	g_free(own->parents);
+	g_free(own->children);
+	*out_n_events = retimed.n_events;
+	return total;
+}
+
+const WpNestPace *
+wp_nest_pace_learn(const WpNestProblem *real, const WpNestProblem *answer, const WpNestHost *host)
+{
+	const WpNestPace *best = REAL_TIME;
+	guint32 n_events;
+	double best_total = score_on(real, answer, NULL, &n_events);
+
+	if (n_events < MIN_EVENTS)
+		return best;
+	best_total += MAX(MIN_GAIN * n_events, MIN_TOTAL);
+	for (gsize i = 1; i < G_N_ELEMENTS(paces) && !wp_nest_is_stopped(real); i++) {
+		g_autoptr(WpNestClock) clock = wp_nest_clock_new(real->resolved, host, &paces[i]);
+		double total = score_on(real, answer, clock, &n_events);
+		if (total > best_total) {
+			best_total = total;
+			best = &paces[i];
+		}
+	}
+	return best;
+}
+
+/* --- a part of a host --- */
+
+typedef struct {
+	WpNestHost host;
+	guint32 *incoming;
+	gboolean is_all;
+} Part;
+
+/* Calls in the middle of HOST, and all that may have caused them. */
+static void
+init_part(const WpResolved *resolved, const WpNestHost *host, Part *out)
+{
+	const WpSpan *spans = wp_resolved_spans(resolved)->spans;
+	guint32 skipped = (host->n_outgoing - MIN(host->n_outgoing, PART)) / 2, n = 0;
+
+	*out = (Part){ .host = *host, .is_all = host->n_outgoing <= PART + PART / 2 };
+	if (out->is_all)
+		return;
+	out->host.outgoing += skipped;
+	out->host.n_outgoing = PART;
+	out->host.n_lost *= (double)PART / host->n_outgoing;
+	gint64 first_ns = spans[out->host.outgoing[0]].call_ns;
+	gint64 last_ns = spans[out->host.outgoing[PART - 1]].call_ns;
+	out->incoming = g_new(guint32, host->n_incoming);
+	for (guint32 i = 0; i < host->n_incoming; i++) {
+		const WpSpan *span = &spans[host->incoming[i]];
+		if (span->call_ns <= last_ns && wp_span_end_ns(span) >= first_ns)
+			out->incoming[n++] = host->incoming[i];
+	}
+	out->host.incoming = out->incoming;
+	out->host.n_incoming = n;
+	while (out->host.n_marks > 0 && out->host.marks->time_ns < first_ns) {
+		out->host.marks++;
+		out->host.n_marks--;
+	}
+	while (out->host.n_marks > 0 && out->host.marks[out->host.n_marks - 1].time_ns > last_ns)
+		out->host.n_marks--;
+}
+
+/* --- solving --- */
+
+typedef struct {
+	WpNestProblem *problem;
+	WpNestBelief *beliefs;
+	const WpNestPace *pace;
+} Solution;
+
+typedef struct {
+	const WpResolved *resolved;
+	const WpNestHost *host;
+	const WpNestOptions *options;
+	WpNestProblem *real; /* on real time, not solved */
+} Host;
+
+static Solution
+solve_at(const Host *host, const WpNestPace *pace)
+{
+	g_autoptr(WpNestClock) clock = wp_nest_clock_new(host->resolved, host->host, pace);
+	WpNestHost own = *host->host;
+	Solution solution = { NULL, NULL, pace };
+
+	own.clock = clock;
+	solution.problem = wp_nest_problem_new(host->resolved, &own, host->options);
+	if (!solution.problem)
+		return solution;
+	solution.beliefs = g_new(WpNestBelief, MAX(solution.problem->n_bundles, 1));
+	wp_nest_search(solution.problem, solution.beliefs);
+	return solution;
+}
+
+static void
+clear_solution(Solution *solution)
+{
+	wp_nest_problem_free(solution->problem);
+	g_free(solution->beliefs);
+	*solution = (Solution){ NULL, NULL, REAL_TIME };
+}
+
+static gboolean
+is_busy(const WpNestProblem *problem, double candidates)
+{
+	return problem->n_candidates > candidates * problem->n_bundles;
+}
+
+/* Solves on the clock of PACE, then on the one that the answer shows, until that stays. */
+static Solution
+follow_pace(const Host *host, const WpNestPace *pace)
+{
+	Solution solution = { NULL, NULL, REAL_TIME };
+
+	for (gint turn = 0; turn < MAX_TURNS && pace != solution.pace; turn++) {
+		clear_solution(&solution);
+		solution = solve_at(host, pace);
+		pace = wp_nest_pace_learn(host->real, solution.problem, host->host);
+	}
+	return solution;
+}
+
+/* By how much SOLUTION is likelier than FIRST, on real time: nats an event. */
+static double
+gain_of(const Host *host, const Solution *solution, const Solution *first)
+{
+	g_autoptr(WpNestClock) clock =
+		wp_nest_clock_new(host->resolved, host->host, solution->pace);
+	guint32 n_events;
+	double gain = score_on(host->real, solution->problem, clock, &n_events) -
+		      score_on(host->real, first->problem, NULL, &n_events);
+	return gain / MAX(n_events, 1);
+}
+
+/*
+ * Takes an answer on another clock than SOLUTION, which is on real time, where one is much likelier. At high load
+ * the answer on real time may be too wrong to show any clock; then one is tried as if all time went into work.
+ */
+static void
+settle_pace(const Host *host, Solution *solution)
+{
+	const WpNestPace *pace = wp_nest_pace_learn(host->real, solution->problem, host->host);
+
+	if (pace == REAL_TIME && is_busy(solution->problem, VERY_BUSY))
+		pace = ALL_WORK;
+	if (pace == REAL_TIME || wp_nest_is_stopped(host->real))
+		return;
+	Solution other = follow_pace(host, pace);
+	gboolean is_better = other.pace != REAL_TIME && !wp_nest_is_stopped(host->real) &&
+			     gain_of(host, &other, solution) > MIN_LIKELIER;
+	clear_solution(is_better ? solution : &other);
+	if (is_better)
+		*solution = other;
+}
+
+WpNestProblem *
+wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOptions *options,
+	      WpNestBelief **out_beliefs)
+{
+	Part part;
+
+	init_part(resolved, host, &part);
+	Host own = { resolved, &part.host, options, NULL };
+	Solution solution = solve_at(&own, REAL_TIME);
+	if (solution.problem && is_busy(solution.problem, BUSY)) {
+		own.real = wp_nest_problem_new(resolved, &part.host, options);
+		settle_pace(&own, &solution);
+		wp_nest_problem_free(own.real);
+	}
+	if (!part.is_all) {
+		const WpNestPace *pace = solution.pace;
+		clear_solution(&solution);
+		own.host = host;
+		solution = solve_at(&own, pace);
+	}
+	g_free(part.incoming);
+	*out_beliefs = solution.beliefs;
+	return solution.problem;
+}

@@ -1,0 +1,24 @@
+/*
+ * The whole of a host's problem: its answer on real time tells by which clock (nesting-clock.h) its work goes;
+ * where that is another, there is another answer. Inside of the nesting engine; nobody else includes this.
+ */
+#ifndef WP_INFER_NESTING_PACE_H
+#define WP_INFER_NESTING_PACE_H
+
+#include "infer/nesting-clock.h"
+
+/*
+ * (transfer full) The problem of HOST, solved, and how sure each bundle is (transfer full OUT_BELIEFS: n_bundles);
+ * NULL where it sends no calls or receives none.
+ */
+WpNestProblem *wp_nest_solve(const WpResolved *resolved, const WpNestHost *host,
+			     const WpNestOptions *options, WpNestBelief **out_beliefs);
+
+/*
+ * The clock on which the gaps of ANSWER are the most regular, of those that are tried; REAL is the same problem
+ * on real time.
+ */
+const WpNestPace *wp_nest_pace_learn(const WpNestProblem *real, const WpNestProblem *answer,
+				     const WpNestHost *host);
+
+#endif
