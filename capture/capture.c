@@ -22,10 +22,9 @@
 #include "capture/tokens.h"
 #include "capture/trace.h"
 
-#define PROGRESS_PACKETS 8192          /* a few ms of work */
-#define TOLD_PACKETS     4096          /* as precisely is known when calls were lost */
-#define THREAD_BYTES     (1024 * 1024) /* shorter inputs are read before a thread has begun */
-#define KEY_PAYLOAD      256           /* payload bytes of the first segment in the token key */
+#define TOLD_PACKETS 4096          /* as precisely is known when calls were lost */
+#define THREAD_BYTES (1024 * 1024) /* shorter inputs are read before a thread has begun */
+#define KEY_PAYLOAD  256           /* payload bytes of the first segment in the token key */
 
 typedef struct {
 	const WpCaptureOptions *options;
@@ -215,6 +214,7 @@ tell_losses(Run *run, gint64 now_ns, GError **error)
 {
 	if (run->part && now_ns - run->part_ns >= WP_ORDER_WINDOW_NS) {
 		g_autoptr(WpCounters) part = g_steal_pointer(&run->part);
+		wp_order_pass_due(run->order);
 		if (!wp_sink_counted(run->sink, part, error))
 			return FALSE;
 	}
@@ -292,29 +292,45 @@ wait_for_packets(Run *run, GError **error)
 	const WpFrontFacts *facts = wp_front_facts(run->front);
 	gint64 now_ns = MAX(facts->now_ns, facts->last_ns);
 
-	return wp_order_advance(run->order, now_ns, error) && tell_losses(run, now_ns, error);
+	if (!wp_order_advance(run->order, now_ns, error))
+		return FALSE;
+	wp_order_pass_due(run->order);
+	return tell_losses(run, now_ns, error);
 }
 
-/* One packet after the other. */
+/* FALSE with ERROR where the sink fails. */
+static gboolean
+take_items(Run *run, const WpFrontItem *items, guint n, GError **error)
+{
+	for (guint i = 0; i < n; i++)
+		if (!take_packet(run, items[i].has_segment ? &items[i].segment : NULL,
+				 items[i].last_ns, error))
+			return FALSE;
+	return TRUE;
+}
+
+/* A few packets after the other. */
 static Ending
 read_packets(Run *run, GError **error)
 {
 	const WpFrontFacts *facts = wp_front_facts(run->front);
-	WpSegment segment;
+	WpFrontItem items[WP_FRONT_ITEMS];
 
 	wp_source_on_secrets(run->source, add_secrets, run);
 	wp_source_on_names(run->source, take_name, run->shared.nodes);
 	wp_front_begin(run->front);
 	for (;;) {
-		WpFrontResult result = wp_front_next(run->front, &segment, error);
-		if (result < WP_FRONT_FILTERED &&
-		    !take_packet(run, result == WP_FRONT_SEGMENT ? &segment : NULL, facts->last_ns,
-				 error))
+		g_autoptr(GError) failure = NULL;
+		WpFrontResult result;
+		guint n = wp_front_fill(run->front, items, &result, &failure);
+		if (!take_items(run, items, n, error))
 			return FAILED_OUTPUT;
+		if (failure)
+			g_propagate_error(error, g_steal_pointer(&failure));
 		if (result == WP_FRONT_WAIT && !wait_for_packets(run, error))
 			return FAILED_OUTPUT;
 		/* The end is asked about too: a signal may have been what ended it. */
-		if ((result >= WP_FRONT_END || facts->n_packets % PROGRESS_PACKETS == 0) &&
+		if ((result >= WP_FRONT_END || facts->n_packets % WP_FRONT_PROGRESS == 0) &&
 		    result != WP_FRONT_ERROR && !report_progress(run, facts->n_packets))
 			return STOPPED;
 		if (result >= WP_FRONT_END)

@@ -148,24 +148,60 @@ take_frame(WpFront *front, const WpFrame *frame, WpSegment *out_segment, GError 
 	return has_segment ? WP_FRONT_SEGMENT : WP_FRONT_TIME;
 }
 
-WpFrontResult
-wp_front_next(WpFront *front, WpSegment *out_segment, GError **error)
+static inline WpFrontResult
+next(WpFront *front, WpFrame *out_frame, WpSegment *out_segment, GError **error)
 {
-	WpFrame frame;
-
-	switch (wp_lookahead_next(front->lookahead, &frame, error)) {
+	switch (wp_lookahead_next(front->lookahead, out_frame, error)) {
 	case WP_SOURCE_FRAME:
-		return take_frame(front, &frame, out_segment, error);
+		return take_frame(front, out_frame, out_segment, error);
 	case WP_SOURCE_END:
 		return WP_FRONT_END;
 	case WP_SOURCE_CUT:
 		return WP_FRONT_CUT;
 	case WP_SOURCE_WAIT:
-		front->facts.now_ns = frame.time_ns;
+		front->facts.now_ns = out_frame->time_ns;
 		return WP_FRONT_WAIT;
 	default:
 		return WP_FRONT_ERROR;
 	}
+}
+
+WpFrontResult
+wp_front_next(WpFront *front, WpSegment *out_segment, GError **error)
+{
+	WpFrame frame;
+
+	return next(front, &frame, out_segment, error);
+}
+
+/* FALSE where it was put together of fragments, in a buffer that the next ones are put into. */
+static gboolean
+stays(const WpSegment *segment, const WpFrame *frame)
+{
+	return segment->payload >= frame->data && segment->payload <= frame->data + frame->captured;
+}
+
+guint
+wp_front_fill(WpFront *front, WpFrontItem *items, WpFrontResult *out_result, GError **error)
+{
+	gboolean may_go_on = TRUE;
+	guint n = 0;
+
+	while (n < WP_FRONT_ITEMS && may_go_on) {
+		WpFrontItem *item = &items[n];
+		WpFrame frame;
+		*out_result = next(front, &frame, &item->segment, error);
+		if (*out_result > WP_FRONT_FILTERED)
+			return n;
+		item->last_ns = front->facts.last_ns;
+		item->has_segment = *out_result == WP_FRONT_SEGMENT;
+		n += *out_result != WP_FRONT_FILTERED;
+		may_go_on = (!item->has_segment || stays(&item->segment, &frame)) &&
+			    front->facts.n_packets % WP_FRONT_PROGRESS != 0 &&
+			    wp_lookahead_is_at_hand(front->lookahead);
+	}
+	*out_result = WP_FRONT_SEGMENT;
+	return n;
 }
 
 const WpFrontFacts *

@@ -35,6 +35,19 @@ typedef enum {
 	WP_FRONT_ERROR
 } WpFrontResult;
 
+/* A frame that has passed. */
+typedef struct {
+	WpSegment segment;    /* valid with has_segment */
+	gint64 last_ns;       /* the latest time of a frame so far */
+	gboolean has_segment; /* FALSE: its time alone counts */
+} WpFrontItem;
+
+/* Packets, a few ms of work: what is asked so often whether it is to go on is asked behind a fill. */
+#define WP_FRONT_PROGRESS 8192
+
+/* A few KB, which stay in the cache of the first level. */
+#define WP_FRONT_ITEMS 32
+
 typedef struct WpFront WpFront;
 
 /* (transfer full) OPTIONS and SOURCE, of which nothing may have been read, are borrowed. */
@@ -46,6 +59,13 @@ void wp_front_begin(WpFront *front);
 
 /* OUT_SEGMENT (of SEGMENT alone) is valid until the next call. */
 WpFrontResult wp_front_next(WpFront *front, WpSegment *out_segment, GError **error);
+
+/*
+ * The same for the next frame and those after it that are at hand, at most WP_FRONT_ITEMS, so that the code
+ * and the tables of each stage are fetched once for all of them. Returns how many gave ITEMS, which are
+ * valid until the next call; OUT_RESULT is what stands behind them, or SEGMENT where nothing is known of it.
+ */
+guint wp_front_fill(WpFront *front, WpFrontItem *items, WpFrontResult *out_result, GError **error);
 
 /* (transfer none) */
 const WpFrontFacts *wp_front_facts(const WpFront *front);

@@ -444,6 +444,13 @@ wp_input_peek(WpInput *input, gsize want, const guint8 **out_data, GError **erro
 	return (gssize)(input->end - input->at);
 }
 
+gsize
+wp_input_at_hand(const WpInput *input, const guint8 **out_data)
+{
+	*out_data = input->data + input->at;
+	return input->end - input->at;
+}
+
 void
 wp_input_consume(WpInput *input, gsize n)
 {

@@ -27,6 +27,9 @@ WpInput *wp_input_open_or_take(const char *path, WpInput **standard_input, GErro
  */
 gssize wp_input_peek(WpInput *input, gsize want, const guint8 **out_data, GError **error);
 
+/* What a peek would give without a read: bytes that stay where they are when one asks for no more. */
+gsize wp_input_at_hand(const WpInput *input, const guint8 **out_data);
+
 /* Consumes N bytes, at most what the last peek gave. */
 void wp_input_consume(WpInput *input, gsize n);
 

@@ -75,3 +75,11 @@ wp_lookahead_next(WpLookahead *lookahead, WpFrame *out_frame, GError **error)
 		*error = g_error_copy(lookahead->failure);
 	return lookahead->result;
 }
+
+gboolean
+wp_lookahead_is_at_hand(const WpLookahead *lookahead)
+{
+	if (lookahead->next < lookahead->frames->len)
+		return TRUE;
+	return lookahead->result == WP_SOURCE_FRAME && wp_source_is_at_hand(lookahead->source);
+}

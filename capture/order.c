@@ -5,8 +5,12 @@
  *
  *   line    (begin, arrival) -> item        a ring, the earliest in front
  *   heap    (begin, arrival) -> item        the earliest on top
- *   items   record + tokens                 free ones are a list
- *   calls   number, begin, state            free ones are a list; WpCallRef is the index
+ *   items   record + tokens
+ *   calls   number, begin, state            WpCallRef is the index
+ *
+ * What is due is passed on for some packets together, so that the code of all that follows is fetched once
+ * for many records. A record that comes late finds all done that was due before it, as if it had been done
+ * at once.
  */
 #include "capture/order.h"
 
@@ -16,7 +20,7 @@
 #define LINE_STEPS   32   /* from the back; so many cost less than a heap of thousands */
 #define LOOK_AHEAD                                                                                 \
 	4 /* places: what stands there has left the cache since it came; see pop_line() */
-#define NO_INDEX G_MAXUINT32
+#define PACKETS_TOGETHER 32
 
 typedef struct {
 	gint64 begin_ns;
@@ -26,7 +30,7 @@ typedef struct {
 
 typedef struct {
 	WpRecord record;
-	WpCallRef call; /* of a CALL or RETURN; of a free item the next free one */
+	WpCallRef call; /* of a CALL or RETURN */
 	guint32 tokens[WP_RECORD_MAX_WORDS];
 } Item;
 
@@ -36,10 +40,23 @@ enum {
 };
 
 typedef struct {
-	guint64 number; /* of a free call the next free one */
+	guint64 number;
 	gint64 begin_ns;
 	guint8 state;
 } Call;
+
+/*
+ * Objects that are known by their number. The free ones are a stack beside them: which comes next is known
+ * without a look at it, so that it can be fetched before it is wanted.
+ */
+typedef struct {
+	guint size; /* of an object */
+	guint8 *objects;
+	guint32 *unused; /* numbers; the latest freed comes first */
+	guint32 n_unused;
+	guint32 n; /* ever used */
+	guint32 n_allocated;
+} Slab;
 
 struct WpOrder {
 	WpRecordSink *sink;
@@ -51,17 +68,75 @@ struct WpOrder {
 	Key *heap;
 	gsize n_heap;
 	gsize heap_allocated;
-	GArray *items; /* Item */
-	guint32 free_item;
-	GArray *calls; /* Call */
-	guint32 free_call;
+	Slab items; /* Item */
+	Slab calls; /* Call */
 	guint64 n_arrived;
 	guint64 n_numbered;
-	gint64 last_ns; /* begin of the last record passed on */
-	GError *error;  /* the first error of the sink; nothing is passed on after it */
+	gint64 due_ns;    /* what begins up to then is due */
+	guint n_together; /* packets since it was passed on */
+	gint64 last_ns;   /* begin of the last record passed on */
+	GError *error;    /* the first error of the sink; nothing is passed on after it */
 	WpOrderFunc on_pass;
 	gpointer pass_data;
 };
+
+/* --- items and calls --- */
+
+static void
+slab_clear(Slab *slab)
+{
+	g_free(slab->objects);
+	g_free(slab->unused);
+}
+
+static void
+slab_grow(Slab *slab)
+{
+	slab->n_allocated = MAX(FIRST_PLACES, slab->n_allocated * 2);
+	slab->objects = g_realloc_n(slab->objects, slab->n_allocated, slab->size);
+	slab->unused = g_renew(guint32, slab->unused, slab->n_allocated);
+}
+
+static inline guint32
+slab_take(Slab *slab)
+{
+	if (slab->n_unused > 0)
+		return slab->unused[--slab->n_unused];
+	if (slab->n == slab->n_allocated)
+		slab_grow(slab);
+	return slab->n++;
+}
+
+static inline void
+slab_give_back(Slab *slab, guint32 number)
+{
+	slab->unused[slab->n_unused++] = number;
+}
+
+/* The first N bytes of the object that is taken next will be written to. */
+static inline void
+slab_fetch(const Slab *slab, gsize n)
+{
+	if (slab->n_unused == 0)
+		return;
+	const guint8 *object = slab->objects + (gsize)slab->unused[slab->n_unused - 1] * slab->size;
+	for (gsize at = 0; at < n; at += 64)
+		__builtin_prefetch(object + at, 1);
+}
+
+static Item *
+get_item(const WpOrder *order, guint32 index)
+{
+	return &((Item *)order->items.objects)[index];
+}
+
+static Call *
+get_call(const WpOrder *order, WpCallRef ref)
+{
+	return &((Call *)order->calls.objects)[ref];
+}
+
+/* --- life --- */
 
 WpOrder *
 wp_order_new(WpRecordSink *sink, WpCounters *counters)
@@ -69,10 +144,9 @@ wp_order_new(WpRecordSink *sink, WpCounters *counters)
 	WpOrder *order = g_new0(WpOrder, 1);
 	order->sink = sink;
 	order->counters = counters;
-	order->items = g_array_new(FALSE, FALSE, sizeof(Item));
-	order->calls = g_array_new(FALSE, FALSE, sizeof(Call));
-	order->free_item = order->free_call = NO_INDEX;
-	order->last_ns = WP_NO_TIME;
+	order->items.size = sizeof(Item);
+	order->calls.size = sizeof(Call);
+	order->due_ns = order->last_ns = WP_NO_TIME;
 	return order;
 }
 
@@ -83,8 +157,8 @@ wp_order_free(WpOrder *order)
 		return;
 	g_free(order->line);
 	g_free(order->heap);
-	g_array_unref(order->items);
-	g_array_unref(order->calls);
+	slab_clear(&order->items);
+	slab_clear(&order->calls);
 	g_clear_error(&order->error);
 	g_free(order);
 }
@@ -96,24 +170,7 @@ wp_order_on_pass(WpOrder *order, WpOrderFunc func, gpointer data)
 	order->pass_data = data;
 }
 
-static guint32
-add_place(GArray *array)
-{
-	g_array_set_size(array, array->len + 1);
-	return array->len - 1;
-}
-
-static Item *
-get_item(const WpOrder *order, guint32 index)
-{
-	return &g_array_index(order->items, Item, index);
-}
-
-static Call *
-get_call(const WpOrder *order, WpCallRef ref)
-{
-	return &g_array_index(order->calls, Call, ref);
-}
+/* --- keys --- */
 
 static gboolean
 is_before(const Key *a, const Key *b)
@@ -231,68 +288,16 @@ pop_key(WpOrder *order)
 	return first_key(order) == order->heap ? pop_heap(order) : pop_line(order);
 }
 
+/* --- out --- */
+
 /* Clears BITS of the call's state and frees it when none is left. */
 static void
 release_call(WpOrder *order, WpCallRef ref, guint8 bits)
 {
 	Call *call = get_call(order, ref);
 	call->state &= (guint8)~bits;
-	if (!call->state) {
-		call->number = order->free_call;
-		order->free_call = ref;
-	}
-}
-
-static void
-push_item(WpOrder *order, const WpRecord *record, const guint32 *tokens, WpCallRef call,
-	  gint64 begin_ns)
-{
-	guint32 index = order->free_item;
-	if (index == NO_INDEX)
-		index = add_place(order->items);
-	else
-		order->free_item = get_item(order, index)->call;
-	Item *item = get_item(order, index);
-	item->record = *record;
-	item->call = call;
-	if (wp_record_words(record))
-		memcpy(item->tokens, tokens, wp_record_words(record) * sizeof tokens[0]);
-	Key key = { begin_ns, order->n_arrived++, index };
-	if (!push_line(order, &key))
-		push_heap(order, key);
-}
-
-WpCallRef
-wp_order_call(WpOrder *order, const WpRecord *record, const guint32 *tokens)
-{
-	WpCallRef ref = order->free_call;
-	if (ref == NO_INDEX)
-		ref = add_place(order->calls);
-	else
-		order->free_call = (guint32)get_call(order, ref)->number;
-	*get_call(order, ref) = (Call){ 0, record->begin_ns, CALL_WAITS | CALL_LIVES };
-	push_item(order, record, tokens, ref, record->begin_ns);
-	return ref;
-}
-
-void
-wp_order_return(WpOrder *order, WpCallRef call, const WpRecord *record, const guint32 *words)
-{
-	/* Never before its call, whatever the clock of the capture did. */
-	gint64 begin_ns = MAX(record->begin_ns, get_call(order, call)->begin_ns);
-	push_item(order, record, words, call, begin_ns);
-}
-
-void
-wp_order_forget(WpOrder *order, WpCallRef call)
-{
-	release_call(order, call, CALL_LIVES);
-}
-
-void
-wp_order_message(WpOrder *order, const WpRecord *record, const guint32 *tokens)
-{
-	push_item(order, record, tokens, WP_NO_CALL_REF, record->begin_ns);
+	if (!call->state)
+		slab_give_back(&order->calls, ref);
 }
 
 /* The number of the record: its own for calls and messages, that of the call for returns. */
@@ -327,8 +332,68 @@ pass_on_first(WpOrder *order)
 		order->on_pass(&item->record, order->pass_data);
 	if (!order->error)
 		wp_sink_record(order->sink, &item->record, item->tokens, &order->error);
-	item->call = order->free_item;
-	order->free_item = key.item;
+	slab_give_back(&order->items, key.item);
+}
+
+void
+wp_order_pass_due(WpOrder *order)
+{
+	const Key *key;
+
+	order->n_together = 0;
+	while ((key = first_key(order)) && (key->begin_ns <= order->due_ns ||
+					    order->n_line + order->n_heap > WP_ORDER_MAX_RECORDS))
+		pass_on_first(order);
+}
+
+/* --- in --- */
+
+static void
+push_item(WpOrder *order, const WpRecord *record, const guint32 *tokens, WpCallRef call,
+	  gint64 begin_ns)
+{
+	if (begin_ns <= order->due_ns && order->n_together > 0)
+		wp_order_pass_due(order);
+	guint32 index = slab_take(&order->items);
+	Item *item = get_item(order, index);
+	item->record = *record;
+	item->call = call;
+	if (wp_record_words(record))
+		memcpy(item->tokens, tokens, wp_record_words(record) * sizeof tokens[0]);
+	Key key = { begin_ns, order->n_arrived++, index };
+	if (!push_line(order, &key))
+		push_heap(order, key);
+	slab_fetch(&order->items, G_STRUCT_OFFSET(Item, tokens));
+}
+
+WpCallRef
+wp_order_call(WpOrder *order, const WpRecord *record, const guint32 *tokens)
+{
+	WpCallRef ref = slab_take(&order->calls);
+	slab_fetch(&order->calls, sizeof(Call));
+	*get_call(order, ref) = (Call){ 0, record->begin_ns, CALL_WAITS | CALL_LIVES };
+	push_item(order, record, tokens, ref, record->begin_ns);
+	return ref;
+}
+
+void
+wp_order_return(WpOrder *order, WpCallRef call, const WpRecord *record, const guint32 *words)
+{
+	/* Never before its call, whatever the clock of the capture did. */
+	gint64 begin_ns = MAX(record->begin_ns, get_call(order, call)->begin_ns);
+	push_item(order, record, words, call, begin_ns);
+}
+
+void
+wp_order_forget(WpOrder *order, WpCallRef call)
+{
+	release_call(order, call, CALL_LIVES);
+}
+
+void
+wp_order_message(WpOrder *order, const WpRecord *record, const guint32 *tokens)
+{
+	push_item(order, record, tokens, WP_NO_CALL_REF, record->begin_ns);
 }
 
 static gboolean
@@ -344,11 +409,12 @@ report_error(const WpOrder *order, GError **error)
 gboolean
 wp_order_advance(WpOrder *order, gint64 now_ns, GError **error)
 {
-	gint64 due_ns = now_ns - WP_ORDER_WINDOW_NS;
-	const Key *key;
-	while ((key = first_key(order)) &&
-	       (key->begin_ns <= due_ns || order->n_line + order->n_heap > WP_ORDER_MAX_RECORDS))
-		pass_on_first(order);
+	order->due_ns = now_ns - WP_ORDER_WINDOW_NS;
+	order->n_together++;
+	/* Who changes records on the way out sees what is known by then. */
+	if (order->n_together >= PACKETS_TOGETHER || order->on_pass ||
+	    order->n_line + order->n_heap > WP_ORDER_MAX_RECORDS)
+		wp_order_pass_due(order);
 	return report_error(order, error);
 }
 

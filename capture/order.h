@@ -45,8 +45,14 @@ void wp_order_message(WpOrder *order, const WpRecord *record, const guint32 *tok
 typedef void (*WpOrderFunc)(WpRecord *record, gpointer data);
 void wp_order_on_pass(WpOrder *order, WpOrderFunc func, gpointer data);
 
-/* Packet time has come to NOW_NS: passes on what is due. Cheap; call it for every packet. */
+/*
+ * Packet time has come to NOW_NS, which never goes back: passes on what is due, some packets later at most.
+ * Cheap; call it for every packet.
+ */
 gboolean wp_order_advance(WpOrder *order, gint64 now_ns, GError **error);
+
+/* What is due goes now: no packet comes for a while, or something else is told that has its place. */
+void wp_order_pass_due(WpOrder *order);
 
 /* Passes on all that is left. */
 gboolean wp_order_flush(WpOrder *order, GError **error);

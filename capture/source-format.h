@@ -33,6 +33,9 @@ typedef struct {
 	/* Fills all of OUT_FRAME but the tap. */
 	WpSourceResult (*next)(gpointer state, WpFrame *out_frame, GError **error);
 
+	/* TRUE where next() gives a frame, reads nothing and tells nothing. NULL: never. */
+	gboolean (*is_at_hand)(gpointer state);
+
 	WpSourceTold (*told)(gpointer state);      /* NULL: the format cannot tell */
 	guint64 (*blocks_skipped)(gpointer state); /* NULL: the format has none */
 	void (*free)(gpointer state);

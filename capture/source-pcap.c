@@ -149,10 +149,25 @@ pcap_next(gpointer state, WpFrame *out_frame, GError **error)
 	return WP_SOURCE_FRAME;
 }
 
+static gboolean
+pcap_is_at_hand(gpointer state)
+{
+	const Pcap *pcap = state;
+	const guint8 *data;
+	gsize n = wp_input_at_hand(pcap->input, &data), used = pcap->in_use + pcap->header;
+	WpFrame frame;
+
+	if (n < used)
+		return FALSE;
+	read_header(pcap, data + pcap->in_use, &frame);
+	return frame.captured <= MIN(n - used, WP_FRAME_MAX);
+}
+
 const WpSourceFormat wp_source_pcap = {
 	.name = "pcap",
 	.detect = pcap_detect,
 	.open = pcap_open,
 	.next = pcap_next,
+	.is_at_hand = pcap_is_at_hand,
 	.free = g_free,
 };

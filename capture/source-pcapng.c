@@ -547,11 +547,28 @@ pcapng_next(gpointer state, WpFrame *out_frame, GError **error)
 	}
 }
 
+/* Only a block of a packet: others are told of, or change how packets are read. */
+static gboolean
+pcapng_is_at_hand(gpointer state)
+{
+	const Pcapng *png = state;
+	const guint8 *data;
+	gsize n = wp_input_at_hand(png->input, &data);
+
+	if (n < png->in_use)
+		return FALSE;
+	WpBytes block = wp_bytes(data + png->in_use, n - png->in_use);
+	guint32 type = read_u32(png, &block), length = read_u32(png, &block);
+	return !block.failed && (type == BLOCK_ENHANCED || type == BLOCK_PACKET) &&
+	       length >= MIN_BLOCK && length <= n - png->in_use;
+}
+
 const WpSourceFormat wp_source_pcapng = {
 	.name = "pcapng",
 	.detect = pcapng_detect,
 	.open = pcapng_open,
 	.next = pcapng_next,
+	.is_at_hand = pcapng_is_at_hand,
 	.told = pcapng_told,
 	.blocks_skipped = pcapng_blocks_skipped,
 	.free = pcapng_free,

@@ -264,6 +264,16 @@ wp_source_next(WpSource *source, WpFrame *out_frame, GError **error)
 	return source->n_cut > 0 ? WP_SOURCE_CUT : WP_SOURCE_END;
 }
 
+/* Of several inputs, one that is merged with others may have to read. */
+gboolean
+wp_source_is_at_hand(const WpSource *source)
+{
+	const Input *input = source->inputs;
+
+	return source->n_inputs == 1 && source->is_started && source->n_heap == 1 &&
+	       input->format->is_at_hand && input->format->is_at_hand(input->state);
+}
+
 void
 wp_source_set_tap(WpSource *source, gsize i, guint8 tap, const WpClock *clock)
 {

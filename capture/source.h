@@ -77,6 +77,12 @@ WpSource *wp_source_open_live(struct WpLive *live);
  */
 WpSourceResult wp_source_next(WpSource *source, WpFrame *out_frame, GError **error);
 
+/*
+ * TRUE where the next frame is there: to ask for it leaves the data of those before where they are, so that
+ * several can be looked at together, and tells nobody anything beside it.
+ */
+gboolean wp_source_is_at_hand(const WpSource *source);
+
 /* Who is told of secrets and of names of addresses; before the first wp_source_next(). NULL: nobody. */
 void wp_source_on_secrets(WpSource *source, WpSourceSecretsFunc func, gpointer data);
 void wp_source_on_names(WpSource *source, WpSourceNameFunc func, gpointer data);

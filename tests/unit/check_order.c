@@ -28,7 +28,8 @@ static const WpRecordSinkOps list_ops = { .record = list_record };
 
 /*
  * A row is a list of steps: "c5" a call that began at 5 ms, "r0@9" the return of the call made first,
- * begun at 9 ms, "f1" the second call will have none, "m7" a message, "n3000" now is 3,000 ms.
+ * begun at 9 ms, "f1" the second call will have none, "m7" a message, "p3000" a packet of 3,000 ms, "n3000"
+ * the same with a pause behind it.
  */
 static char *
 run_steps(const char *steps, guint64 *out_late)
@@ -62,6 +63,9 @@ run_steps(const char *steps, guint64 *out_late)
 			break;
 		default:
 			wp_order_advance(order, number * 1000000L, NULL);
+			if (**w == 'p')
+				break;
+			wp_order_pass_due(order);
 			g_string_append(listing.text, "| ");
 		}
 	}
@@ -87,6 +91,10 @@ START_TEST(by_time)
 		{ "c1 n1500 c1000 n2500 n3000", "| C1@1 | C2@1000 | ", 0 },
 		/* Later than that: passed on at once, and counted. */
 		{ "c2000 n5000 c1 n5001", "C1@2000 | C2@1 | ", 1 },
+		/* The same in a run of packets, whose records are passed on together. */
+		{ "c2000 p5000 c1 p5001 c4000", "C1@2000 C2@1 C3@4000 ", 1 },
+		/* Those of one packet are in order, however late they are. */
+		{ "c2000 p5000 m4 m3 p5001 m2", "C1@2000 M2@3 M3@4 M4@2 ", 3 },
 		/* A return never leaves before its call. */
 		{ "c5 r0@3", "C1@5 R1@3 ", 0 },
 		/* What is forgotten makes room, and numbers go on. */

@@ -80,6 +80,29 @@ START_TEST(every_form)
 }
 END_TEST
 
+/* Frames at hand are given without those before being moved; at the end none is. */
+START_TEST(at_hand)
+{
+	static const WpPcapBuildOptions rows[] = { { .micro = FALSE },
+						   { .pcapng = TRUE },
+						   { .pcapng = TRUE, .big_endian = TRUE } };
+	for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
+		g_autoptr(WpPcapBuild) build = wp_pcap_build_new(&rows[r]);
+		put_frames(build);
+		g_autotemp *path = wp_pcap_build_file(build, "");
+		g_autoptr(WpSource) source = wp_source_open(path, 0, NULL);
+		WpFrame frames[3];
+		ck_assert(!wp_source_is_at_hand(source));
+		for (guint i = 0; i < 3; i++) {
+			ck_assert_int_eq(wp_source_next(source, &frames[i], NULL), WP_SOURCE_FRAME);
+			ck_assert_int_eq(wp_source_is_at_hand(source), i < 2);
+		}
+		for (guint i = 0; i < 3; i++)
+			check_frame(&frames[i], i, 1, 1);
+	}
+}
+END_TEST
+
 /* Clocks that count in powers of two: the time is that of the tick, within one tick. */
 START_TEST(binary_clock)
 {
@@ -502,5 +525,5 @@ START_TEST(refused)
 }
 END_TEST
 
-WP_SUITE("source", every_form, binary_clock, blocks, names_and_secrets, old_pcap, cut, merged,
-	 merged_with_damage, refused)
+WP_SUITE("source", every_form, at_hand, binary_clock, blocks, names_and_secrets, old_pcap, cut,
+	 merged, merged_with_damage, refused)
