@@ -9,6 +9,40 @@
 
 #define SIGN (G_GUINT64_CONSTANT(1) << 63)
 
+/* Where a field stands in WpWptColumns, and in how many bytes each. */
+#define PLACE(name)                                                                                \
+	{                                                                                          \
+		G_STRUCT_OFFSET(WpWptColumns, name), sizeof(((WpWptColumns *)0)->name[0])          \
+	}
+
+static const struct {
+	gsize offset;
+	gsize size;
+} places[WP_WPT_N_FIELDS] = {
+	[WP_WPT_BEGIN] = PLACE(begin),
+	[WP_WPT_DURATION] = PLACE(duration),
+	[WP_WPT_ID] = PLACE(id),
+	[WP_WPT_PACKET] = PLACE(packet),
+	[WP_WPT_BYTES] = PLACE(bytes),
+	[WP_WPT_SENDER] = PLACE(sender),
+	[WP_WPT_RECEIVER] = PLACE(receiver),
+	[WP_WPT_FLOW] = PLACE(flow),
+	[WP_WPT_PROTOCOL] = PLACE(protocol),
+	[WP_WPT_LABEL] = PLACE(label),
+	[WP_WPT_SRC_PORT] = PLACE(src_port),
+	[WP_WPT_DST_PORT] = PLACE(dst_port),
+	[WP_WPT_KIND] = PLACE(kind),
+	[WP_WPT_STATUS] = PLACE(status),
+	[WP_WPT_MARKS] = PLACE(marks),
+	[WP_WPT_TAP] = PLACE(tap),
+	[WP_WPT_N_TOKENS] = PLACE(n_tokens),
+	[WP_WPT_SRC_END] = PLACE(src_end),
+	[WP_WPT_DST_END] = PLACE(dst_end),
+	[WP_WPT_N_TRANSPORTS] = PLACE(n_transports),
+	[WP_WPT_BEGIN_WAY] = PLACE(begin_way),
+	[WP_WPT_END_WAY] = PLACE(end_way),
+};
+
 /* What makes unsigned comparison right for it. */
 static guint64
 sign_of(WpWptField field)
@@ -27,45 +61,109 @@ width_of(guint64 value)
 	return width;
 }
 
-/* The least FIELD of ROWS, and in *OUT_SPAN how much more the largest is. */
-static guint64
-find_base(const WpWptRow *rows, guint n, WpWptField field, guint64 *out_span)
-{
-	guint64 sign = sign_of(field), least = G_MAXUINT64, most = 0;
+/* The least and the most of N values of one TYPE. */
+#define RANGE_OF(type)                                                                             \
+	static void range_##type(const type *values, guint n, type sign, guint64 *out_least,       \
+				 guint64 *out_most)                                                \
+	{                                                                                          \
+		type least = (type)(values[0] ^ sign), most = least;                               \
+                                                                                                   \
+		for (guint i = 1; i < n; i++) {                                                    \
+			type value = (type)(values[i] ^ sign);                                     \
+			least = MIN(least, value);                                                 \
+			most = MAX(most, value);                                                   \
+		}                                                                                  \
+		*out_least = least;                                                                \
+		*out_most = most;                                                                  \
+	}
 
-	for (guint i = 0; i < n; i++) {
-		guint64 value = rows[i].fields[field] ^ sign;
-		least = MIN(least, value);
-		most = MAX(most, value);
+/* Each of N values of one TYPE, less BASE, as WIDTH bytes to OUT, where there is room for 8 bytes behind the last. */
+#define STORE_OF(type)                                                                             \
+	static void store_##type(const type *values, guint n, guint64 base, guint width,           \
+				 guint8 *out)                                                      \
+	{                                                                                          \
+		for (guint i = 0; i < n; i++, out += width) {                                      \
+			guint64 value = GUINT64_TO_LE(values[i] - base);                           \
+			memcpy(out, &value, sizeof value);                                         \
+		}                                                                                  \
+	}
+
+RANGE_OF(guint8)
+RANGE_OF(guint16)
+RANGE_OF(guint32)
+RANGE_OF(guint64)
+STORE_OF(guint16)
+STORE_OF(guint32)
+STORE_OF(guint64)
+
+/* The least of the N values of FIELD, and in *OUT_SPAN how much more the largest is. */
+static guint64
+find_base(gconstpointer values, guint n, WpWptField field, guint64 *out_span)
+{
+	guint64 sign = sign_of(field), least, most;
+
+	switch (places[field].size) {
+	case 1:
+		range_guint8(values, n, 0, &least, &most);
+		break;
+	case 2:
+		range_guint16(values, n, 0, &least, &most);
+		break;
+	case 4:
+		range_guint32(values, n, 0, &least, &most);
+		break;
+	default:
+		range_guint64(values, n, sign, &least, &most);
+		break;
 	}
 	*out_span = most - least;
 	return least ^ sign;
 }
 
-/* WIDTH is from 1 to 8; room for 8 bytes is left behind the last value. */
+/* The same for values of a byte, which stay as many. */
 static void
-pack_column(const WpWptRow *rows, guint n, WpWptField field, guint64 base, guint width, guint8 *out)
+store_bytes(const guint8 *values, guint n, guint8 base, guint8 *out)
 {
-	for (guint i = 0; i < n; i++, out += width) {
-		guint64 value = GUINT64_TO_LE(rows[i].fields[field] - base);
-		memcpy(out, &value, sizeof value);
+	for (guint i = 0; i < n; i++)
+		out[i] = (guint8)(values[i] - base);
+}
+
+/* WIDTH is from 1 to the bytes that values of FIELD have. */
+static void
+pack_column(gconstpointer values, guint n, WpWptField field, guint64 base, guint width, guint8 *out)
+{
+	switch (places[field].size) {
+	case 1:
+		store_bytes(values, n, (guint8)base, out);
+		break;
+	case 2:
+		store_guint16(values, n, base, width, out);
+		break;
+	case 4:
+		store_guint32(values, n, base, width, out);
+		break;
+	default:
+		store_guint64(values, n, base, width, out);
+		break;
 	}
 }
 
 gsize
-wp_wpt_pack(const WpWptRow *rows, guint n, guint8 *out)
+wp_wpt_pack(const WpWptColumns *columns, guint n, guint8 *out)
 {
 	guint8 *head = out, *column = out + (gsize)WP_WPT_N_FIELDS * WP_WPT_COLUMN_HEAD;
 
+	g_assert(n > 0 && n <= WP_WPT_ROWS);
 	for (WpWptField field = 0; field < WP_WPT_N_FIELDS; field++) {
-		guint64 span, base = find_base(rows, n, field, &span);
+		gconstpointer values = (const guint8 *)columns + places[field].offset;
+		guint64 span, base = find_base(values, n, field, &span);
 		guint width = width_of(span);
 		guint64 stored = GUINT64_TO_LE(base);
 		memcpy(head, &stored, sizeof stored);
 		head[sizeof stored] = (guint8)width;
 		head += WP_WPT_COLUMN_HEAD;
 		if (width > 0)
-			pack_column(rows, n, field, base, width, column);
+			pack_column(values, n, field, base, width, column);
 		column += (gsize)n * width;
 	}
 	return (gsize)(column - out);

@@ -8,10 +8,9 @@
 #include "capture/trace-context.h"
 #include "capture/trace.h"
 
-#define N_ROWS          512 /* of a block: with all they may have besides, 212 KiB */
-#define COLUMNS_BYTES   WP_WPT_COLUMNS_BYTES(N_ROWS)
-#define EXTRA_BYTES     (N_ROWS * (WP_RECORD_MAX_TOKENS * 4 + 2 * 16))
-#define TRANSPORT_BYTES (N_ROWS * WP_RECORD_MAX_TRANSPORTS * WP_TRANSPORT_WORDS * 4)
+#define COLUMNS_BYTES   WP_WPT_COLUMNS_BYTES(WP_WPT_ROWS) /* with the next two, 212 KiB */
+#define EXTRA_BYTES     (WP_WPT_ROWS * (WP_RECORD_MAX_TOKENS * 4 + 2 * 16))
+#define TRANSPORT_BYTES (WP_WPT_ROWS * WP_RECORD_MAX_TRANSPORTS * WP_TRANSPORT_WORDS * 4)
 #define ITEMS_BYTES     (64 * 1024) /* of a block of anything else, but for one long text */
 #define STEP_BYTES      4096        /* that WpOutput has room for at a time */
 
@@ -39,7 +38,7 @@ typedef struct {
 
 	guint64 n_records; /* in blocks written */
 	guint32 n;         /* in this block */
-	WpWptRow rows[N_ROWS];
+	WpWptColumns columns;
 	guint8 extra[EXTRA_BYTES];
 	gsize n_extra;
 	guint8 transports[TRANSPORT_BYTES];
@@ -138,7 +137,7 @@ flush_records(Writer *writer)
 		return;
 	flush_items(writer, &writer->contexts);
 	flush_items(writer, &writer->causes);
-	at += wp_wpt_pack(writer->rows, writer->n, at);
+	at += wp_wpt_pack(&writer->columns, writer->n, at);
 	memcpy(at, writer->extra, writer->n_extra);
 	at += writer->n_extra;
 	memcpy(at, writer->transports, writer->n_transport_bytes);
@@ -267,6 +266,28 @@ put_transports(Writer *writer, const guint32 *words, guint n)
 	writer->n_transport_bytes += n * WP_TRANSPORT_WORDS * sizeof *words;
 }
 
+/* What stands in the file as it does in RECORD. */
+static inline void
+put_row(WpWptColumns *columns, guint32 row, const WpRecord *record)
+{
+	columns->begin[row] = (guint64)record->begin_ns;
+	columns->duration[row] = (guint64)record->end_ns - (guint64)record->begin_ns;
+	columns->packet[row] = record->packet;
+	columns->bytes[row] = record->bytes + 1;
+	columns->begin_way[row] = (guint64)record->begin_way_ns;
+	columns->end_way[row] = (guint64)record->end_way_ns;
+	columns->sender[row] = record->sender;
+	columns->receiver[row] = record->receiver;
+	columns->flow[row] = record->flow;
+	columns->kind[row] = record->kind;
+	columns->status[row] = record->status;
+	/* CTXT and CAUS tell of the other marks. */
+	columns->marks[row] = record->marks & (guint8) ~(WP_MARK_TRACED | WP_MARK_CAUSED);
+	columns->tap[row] = record->tap;
+	columns->n_tokens[row] = record->n_tokens;
+	columns->n_transports[row] = record->n_transports;
+}
+
 static gboolean
 writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GError **error)
 {
@@ -285,38 +306,20 @@ writer_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens,
 	guint64 id = id_of(writer, record->id);
 	guint32 protocol = text_of(writer, record->protocol);
 	guint32 label = text_of(writer, record->label);
-	/* CTXT and CAUS tell of the other marks. */
-	guint8 marks = record->marks & (guint8) ~(WP_MARK_TRACED | WP_MARK_CAUSED);
-	writer->rows[writer->n] = (WpWptRow){ {
-		[WP_WPT_BEGIN] = (guint64)record->begin_ns,
-		[WP_WPT_DURATION] = (guint64)record->end_ns - (guint64)record->begin_ns,
-		[WP_WPT_ID] = wp_wpt_id_to_field(id),
-		[WP_WPT_PACKET] = record->packet,
-		[WP_WPT_BYTES] = record->bytes + 1,
-		[WP_WPT_SENDER] = record->sender,
-		[WP_WPT_RECEIVER] = record->receiver,
-		[WP_WPT_FLOW] = record->flow,
-		[WP_WPT_PROTOCOL] = protocol,
-		[WP_WPT_LABEL] = label,
-		[WP_WPT_SRC_PORT] = src_end ? record->src.port : 0,
-		[WP_WPT_DST_PORT] = dst_end ? record->dst.port : 0,
-		[WP_WPT_KIND] = record->kind,
-		[WP_WPT_STATUS] = record->status,
-		[WP_WPT_MARKS] = marks,
-		[WP_WPT_TAP] = record->tap,
-		[WP_WPT_N_TOKENS] = record->n_tokens,
-		[WP_WPT_SRC_END] = src_end,
-		[WP_WPT_DST_END] = dst_end,
-		[WP_WPT_N_TRANSPORTS] = record->n_transports,
-		[WP_WPT_BEGIN_WAY] = (guint64)record->begin_way_ns,
-		[WP_WPT_END_WAY] = (guint64)record->end_way_ns,
-	} };
+	put_row(&writer->columns, writer->n, record);
+	writer->columns.id[writer->n] = wp_wpt_id_to_field(id);
+	writer->columns.protocol[writer->n] = protocol;
+	writer->columns.label[writer->n] = label;
+	writer->columns.src_port[writer->n] = src_end ? record->src.port : 0;
+	writer->columns.dst_port[writer->n] = dst_end ? record->dst.port : 0;
+	writer->columns.src_end[writer->n] = src_end;
+	writer->columns.dst_end[writer->n] = dst_end;
 	if (record->marks & WP_MARK_TRACED)
 		add_context(writer, tokens + wp_record_context_at(record));
 	if (record->marks & WP_MARK_CAUSED)
 		add_cause(writer, wp_record_cause(record, tokens));
 	writer->base.has_records = TRUE;
-	if (++writer->n < N_ROWS)
+	if (++writer->n < WP_WPT_ROWS)
 		return TRUE;
 	flush_records(writer);
 	return !has_failed(writer, error);

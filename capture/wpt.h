@@ -111,6 +111,38 @@ typedef struct {
 #define WP_WPT_COLUMN_HEAD      9
 #define WP_WPT_COLUMNS_BYTES(n) (WP_WPT_N_FIELDS * (WP_WPT_COLUMN_HEAD + 8 * (gsize)(n)))
 
+/* So many records a block of columns has at most where we write it; a reader takes any number. */
+#define WP_WPT_ROWS 512
+
+/*
+ * Records on their way into a block, field by field as they will stand there, each in as many bytes as it can need: the
+ * least and the most of a field are found in one place then, several values at a time.
+ */
+typedef struct {
+	guint64 begin[WP_WPT_ROWS];
+	guint64 duration[WP_WPT_ROWS];
+	guint64 id[WP_WPT_ROWS];
+	guint64 packet[WP_WPT_ROWS];
+	guint64 bytes[WP_WPT_ROWS];
+	guint64 begin_way[WP_WPT_ROWS];
+	guint64 end_way[WP_WPT_ROWS];
+	guint32 sender[WP_WPT_ROWS];
+	guint32 receiver[WP_WPT_ROWS];
+	guint32 flow[WP_WPT_ROWS];
+	guint32 protocol[WP_WPT_ROWS];
+	guint32 label[WP_WPT_ROWS];
+	guint16 src_port[WP_WPT_ROWS];
+	guint16 dst_port[WP_WPT_ROWS];
+	guint8 kind[WP_WPT_ROWS];
+	guint8 status[WP_WPT_ROWS];
+	guint8 marks[WP_WPT_ROWS];
+	guint8 tap[WP_WPT_ROWS];
+	guint8 n_tokens[WP_WPT_ROWS];
+	guint8 src_end[WP_WPT_ROWS];
+	guint8 dst_end[WP_WPT_ROWS];
+	guint8 n_transports[WP_WPT_ROWS];
+} WpWptColumns;
+
 /* A record of version 1. */
 typedef struct {
 	gint64 begin_ns;
@@ -174,8 +206,11 @@ wp_wpt_check(const WpWptBlock *block)
 	return (guint32)wp_wpt_sum(&copy, sizeof copy);
 }
 
-/* Writes N ROWS as columns to OUT, which has room for WP_WPT_COLUMNS_BYTES(N). How many bytes they took. */
-gsize wp_wpt_pack(const WpWptRow *rows, guint n, guint8 *out);
+/*
+ * Writes the first N of COLUMNS to OUT, which has room for WP_WPT_COLUMNS_BYTES(N) and 8 bytes more. How many bytes they
+ * took.
+ */
+gsize wp_wpt_pack(const WpWptColumns *columns, guint n, guint8 *out);
 
 /* Takes the columns of N rows from PAYLOAD; FALSE where they are not all there, or no columns. */
 gboolean wp_wpt_unpack(WpBytes *payload, guint n, WpWptRow *out_rows);

@@ -317,6 +317,21 @@ to_version_1(guint8 *bytes, gsize n, guint record_bytes)
 	return out;
 }
 
+/* Appends ROWS as columns of full width, which hold whatever value there is. */
+static void
+append_columns(GByteArray *out, const WpWptRow *rows, guint32 n)
+{
+	static const guint8 head[WP_WPT_COLUMN_HEAD] = { [8] = 8 };
+
+	for (guint field = 0; field < WP_WPT_N_FIELDS; field++)
+		g_byte_array_append(out, head, sizeof head);
+	for (guint field = 0; field < WP_WPT_N_FIELDS; field++)
+		for (guint32 i = 0; i < n; i++) {
+			guint64 value = GUINT64_TO_LE(rows[i].fields[field]);
+			g_byte_array_append(out, (const guint8 *)&value, sizeof value);
+		}
+}
+
 /* (transfer full) The trace in these N BYTES with another VALUE in a field of the first record. */
 static GByteArray *
 with_field(guint8 *bytes, gsize n, WpWptField field, guint64 value)
@@ -330,8 +345,7 @@ with_field(guint8 *bytes, gsize n, WpWptField field, guint64 value)
 
 	ck_assert(wp_wpt_unpack(&payload, n_rows, rows));
 	rows[0].fields[field] = value;
-	g_byte_array_set_size(columns, (guint)WP_WPT_COLUMNS_BYTES(n_rows));
-	g_byte_array_set_size(columns, (guint)wp_wpt_pack(rows, n_rows, columns->data));
+	append_columns(columns, rows, n_rows);
 	g_byte_array_append(columns, payload.data + payload.at,
 			    (guint)(payload.length - payload.at));
 	g_byte_array_append(out, bytes, (guint)((guint8 *)block - bytes));
