@@ -110,6 +110,16 @@ wp_flow_table_free(WpFlowTable *table)
 	g_free(table);
 }
 
+/* Word by word, as KEY was written just now: a processor waits where it is read in larger pieces. */
+static inline gboolean
+is_same(const WpFlowKey *a, const WpFlowKey *b)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(a->words); i++)
+		if (a->words[i] != b->words[i])
+			return FALSE;
+	return TRUE;
+}
+
 /* The slot where KEY is or would be. */
 static guint32
 find_slot(const WpFlowTable *table, const WpFlowKey *key, guint32 hash)
@@ -119,8 +129,7 @@ find_slot(const WpFlowTable *table, const WpFlowKey *key, guint32 hash)
 		const Slot *slot = &table->slots[at];
 		if (!slot->object)
 			return at;
-		if (slot->hash == hash &&
-		    memcmp(get_object(table, slot->object - 1), key, sizeof *key) == 0)
+		if (slot->hash == hash && is_same(get_object(table, slot->object - 1), key))
 			return at;
 	}
 }

@@ -250,6 +250,13 @@ wp_hpack_memory(const WpHpack *hpack)
 	return sizeof *hpack + (hpack->inflater ? TYPICAL_BYTES : 0);
 }
 
+static inline gboolean
+is_unknown(const nghttp2_nv *entry)
+{
+	return entry->namelen == sizeof unknown_name - 1 &&
+	       memcmp(entry->name, unknown_name, sizeof unknown_name - 1) == 0;
+}
+
 /* Bytes to the inflater, fields out of it. */
 static gboolean
 inflate(WpHpack *hpack, const guint8 *data, gsize length, gboolean is_last, WpHpackFunc func,
@@ -266,7 +273,7 @@ inflate(WpHpack *hpack, const guint8 *data, gsize length, gboolean is_last, WpHp
 		length -= (gsize)n;
 		if (flags & NGHTTP2_HD_INFLATE_EMIT) {
 			const char *name = (const char *)field.name;
-			gboolean is_known = strcmp(name, unknown_name) != 0;
+			gboolean is_known = !is_unknown(&field);
 			if (func)
 				func(user_data, is_known ? name : NULL,
 				     is_known ? field.namelen : 0, (const char *)field.value,
@@ -339,13 +346,31 @@ inflate_items(WpHpack *hpack, WpBytes in, WpHpackPart part, WpHpackFunc func, gp
 
 /* --- behind holes --- */
 
-static guint32
-mix(guint32 hash, const guint8 *data, gsize length)
+static inline guint64
+load_word(const guint8 *data)
 {
-	hash = (hash ^ (guint32)length) * 0x9e3779b1u;
-	for (gsize i = 0; i < length; i++)
-		hash = (hash ^ data[i]) * 16777619u;
-	return hash;
+	guint64 word;
+	memcpy(&word, data, sizeof word);
+	return word;
+}
+
+/* By words, the last of which may overlap the one before. */
+static guint32
+mix(guint32 front, const guint8 *data, gsize length)
+{
+	guint64 hash = (front ^ (guint64)length << 32) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+
+	if (length < 8) {
+		for (gsize i = 0; i < length; i++)
+			hash = (hash ^ data[i]) * G_GUINT64_CONSTANT(0x100000001b3);
+		return (guint32)(hash >> 32);
+	}
+	for (gsize at = 0; at + 8 < length; at += 8) {
+		hash = (hash ^ load_word(data + at)) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+		hash ^= hash >> 29;
+	}
+	hash = (hash ^ load_word(data + length - 8)) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+	return (guint32)(hash >> 32);
 }
 
 /* The names of a block's fields as far as they are told by the table, N_UNSEEN entries added since. */
@@ -391,7 +416,7 @@ add_name(const WpHpack *hpack, const Item *item, guint n_new, Names *names)
 		const nghttp2_nv *entry = old_entry(hpack, item->index, n_new);
 		if (is_static)
 			entry = nghttp2_hd_inflate_get_table_entry(hpack->inflater, item->index);
-		if (!entry || strcmp((const char *)entry->name, unknown_name) == 0)
+		if (!entry || is_unknown(entry))
 			return FALSE;
 		hash = mix(hash, entry->name, entry->namelen);
 		if (!is_static) {
@@ -418,13 +443,15 @@ read_names(const WpHpack *hpack, WpBytes in, guint n_unseen, Names *out_names)
 	return TRUE;
 }
 
-static gboolean
-is_kept(const WpHpack *hpack, guint32 front)
+/* Where FRONT is kept; MAX_FRONTS = nowhere. */
+static guint
+find_front(const WpHpack *hpack, guint32 front)
 {
-	for (guint i = 0; i < MIN(hpack->n_fronts, MAX_FRONTS); i++)
-		if (hpack->fronts[i] == front)
-			return TRUE;
-	return FALSE;
+	guint n = MIN(hpack->n_fronts, MAX_FRONTS), i = 0;
+
+	while (i < n && hpack->fronts[i] != front)
+		i++;
+	return i < n ? i : MAX_FRONTS;
 }
 
 /* The names of a block that will be read as it is. */
@@ -432,11 +459,21 @@ static void
 keep_names(WpHpack *hpack, WpBytes in)
 {
 	Names names;
+	guint place = 0;
+
 	if (!read_names(hpack, in, 0, &names))
 		return;
-	for (guint i = 0; i < names.n; i++)
-		if (!is_kept(hpack, names.fronts[i]))
-			hpack->fronts[hpack->n_fronts++ % MAX_FRONTS] = names.fronts[i];
+	/* Those of one list were kept one behind the other. */
+	for (guint i = 0; i < names.n; i++, place++) {
+		if (place < MIN(hpack->n_fronts, MAX_FRONTS) &&
+		    hpack->fronts[place] == names.fronts[i])
+			continue;
+		place = find_front(hpack, names.fronts[i]);
+		if (place < MAX_FRONTS)
+			continue;
+		place = hpack->n_fronts++ % MAX_FRONTS;
+		hpack->fronts[place] = names.fronts[i];
+	}
 }
 
 /* One front stands for all before it; what is written out behind tells nothing. */
@@ -445,7 +482,7 @@ fits(const WpHpack *hpack, WpBytes in, guint n_unseen)
 {
 	Names names;
 	return read_names(hpack, in, n_unseen, &names) && names.n_told >= 2 &&
-	       is_kept(hpack, names.fronts[names.n_up_to - 1]);
+	       find_front(hpack, names.fronts[names.n_up_to - 1]) < MAX_FRONTS;
 }
 
 /* TRUE where the table is as the sender's again. */

@@ -51,20 +51,20 @@ small(char c)
 /* --- first lines --- */
 
 /*
- * tchar of RFC 9110 section 5.6.2, capitals as small letters; 0 where a byte is none:
+ * tchar of RFC 9110 section 5.6.2; 0 where a byte is none:
  * ! # $ % & ' * + - . ^ _ ` | ~, digits and letters.
  */
-static const char small_tokens[256] =
+static const char token_bytes[256] =
 	"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 	"\0!\0#$%&'\0\0*+\0-.\0"
 	"0123456789\0\0\0\0\0\0"
-	"\0abcdefghijklmnopqrstuvwxyz\0\0\0^_"
+	"\0ABCDEFGHIJKLMNOPQRSTUVWXYZ\0\0\0^_"
 	"`abcdefghijklmnopqrstuvwxyz\0|\0~";
 
 static inline gboolean
 is_token_byte(char c)
 {
-	return small_tokens[(guint8)c] != '\0';
+	return token_bytes[(guint8)c] != '\0';
 }
 
 /* Bytes of the method at the front, which may not be whole. */
@@ -231,27 +231,58 @@ is_same(const char *text, const char *wanted, gsize n)
 #define is_text(text, length, wanted)                                                              \
 	((length) == sizeof(wanted) - 1 && is_same(text, wanted, sizeof(wanted) - 1))
 
-/* The name of a field in small letters: its front, which is more than any name has that counts here. */
+/* The name of a field as it was written; all its bytes are those of tokens. */
 typedef struct {
-	char text[24];
-	gsize length; /* of the whole */
+	const char *text;
+	gsize length;
 } Name;
+
+/* Eight bytes of a token, capitals as small letters; '-' and digits have that bit and stay what they are. */
+static inline guint64
+small_word(const char *text)
+{
+	guint64 word;
+
+	memcpy(&word, text, sizeof word);
+	return word | G_GUINT64_CONSTANT(0x2020202020202020);
+}
+
+static inline guint32
+small_half(const char *text)
+{
+	guint32 half;
+
+	memcpy(&half, text, sizeof half);
+	return half | 0x20202020;
+}
+
+/* By words, the last of which may overlap the one before. WANTED is of small letters and '-', N at least 4. */
+static inline gboolean
+is_same_name(const char *text, const char *wanted, gsize n)
+{
+	if (n < 8)
+		return small_half(text) == small_half(wanted) &&
+		       small_half(text + n - 4) == small_half(wanted + n - 4);
+	for (gsize at = 0; at + 8 < n; at += 8)
+		if (small_word(text + at) != small_word(wanted + at))
+			return FALSE;
+	return small_word(text + n - 8) == small_word(wanted + n - 8);
+}
 
 #define is_name(name, wanted)                                                                      \
 	((name)->length == sizeof(wanted) - 1 &&                                                   \
-	 memcmp((name)->text, wanted, sizeof(wanted) - 1) == 0)
+	 is_same_name((name)->text, wanted, sizeof(wanted) - 1))
 
-/* Reads the name at TEXT; returns what follows it. */
+/* Reads the name in front of LINE, whose end stops it: that is no byte of a token. Returns what follows it. */
 static inline const char *
-read_name(const char *text, const char *end, Name *out)
+read_name(const WpHttp1Line *line, Name *out)
 {
-	const char *at = text;
-	char c;
+	const char *at = line->data;
 
-	for (; at < end && (c = small_tokens[(guint8)*at]); at++)
-		if ((gsize)(at - text) < sizeof out->text)
-			out->text[at - text] = c;
-	out->length = (gsize)(at - text);
+	g_assert(line->bytes > line->length && at[line->bytes - 1] == '\n');
+	while (is_token_byte(*at))
+		at++;
+	*out = (Name){ line->data, (gsize)(at - line->data) };
 	return at;
 }
 
@@ -410,7 +441,7 @@ wp_http1_note_field(WpDecodeContext *context, WpHttp1Head *head, WpMessage *mess
 		note_framing(head, head->field, value, length);
 		return TRUE;
 	}
-	value = read_name(value, end, &name);
+	value = read_name(line, &name);
 	while (value < end && is_blank(*value))
 		value++;
 	if (value == end || *value != ':')

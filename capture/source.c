@@ -23,7 +23,9 @@ typedef struct {
 	const WpSourceFormat *format;
 	gpointer state;
 	WpInput *input;
-	WpFrame frame;        /* the next one */
+	WpFrame frame;  /* the next one, where there are several inputs */
+	gint64 last_ns; /* of the frame read last */
+	guint8 tap;
 	const WpClock *clock; /* NULL = right */
 	guint64 n_back;       /* frames that are STEP_NS or more before the one before */
 } Input;
@@ -35,6 +37,7 @@ struct WpSource {
 	gsize n_heap;
 	WpLive *live;        /* there are no other inputs then; or NULL */
 	gboolean is_started; /* heap is filled */
+	gboolean is_over;    /* the only input is */
 	guint n_cut;
 	GError *failure; /* the first one */
 	WpSourceHooks hooks;
@@ -138,7 +141,8 @@ wp_source_open_all(const char *const *paths, gsize n, WpInput **standard_input, 
 		if (!open_input(&source->inputs[i], paths[i], standard_input, &source->hooks,
 				error))
 			return NULL;
-		source->inputs[i].frame.tap = (guint8)i;
+		source->inputs[i].tap = (guint8)i;
+		source->inputs[i].last_ns = WP_SOURCE_EARLIEST_NS;
 	}
 	return g_steal_pointer(&source);
 }
@@ -148,7 +152,7 @@ wp_source_open(const char *path, guint8 tap, GError **error)
 {
 	WpSource *source = wp_source_open_all(&path, 1, NULL, error);
 	if (source)
-		source->inputs[0].frame.tap = tap;
+		source->inputs[0].tap = tap;
 	return source;
 }
 
@@ -180,26 +184,29 @@ wp_source_free(WpSource *source)
 
 /* Reads the next frame of INPUT; FALSE where it has no more. */
 static gboolean
-advance(WpSource *source, Input *input)
+advance(WpSource *source, Input *input, WpFrame *out_frame)
 {
 	GError *error = NULL;
-	guint8 tap = input->frame.tap;
-	gint64 before_ns = input->frame.data ? input->frame.time_ns : WP_SOURCE_EARLIEST_NS;
-	WpSourceResult result = input->format->next(input->state, &input->frame, &error);
+	WpSourceResult result = input->format->next(input->state, out_frame, &error);
 
-	input->frame.tap = tap;
-	if (input->clock && result == WP_SOURCE_FRAME)
-		input->frame.time_ns = wp_clock_correct(input->clock, input->frame.time_ns);
-	input->frame.time_ns =
-		CLAMP(input->frame.time_ns, WP_SOURCE_EARLIEST_NS, WP_SOURCE_LATEST_NS);
-	input->n_back += result == WP_SOURCE_FRAME && input->frame.time_ns <= before_ns - STEP_NS;
+	if (result == WP_SOURCE_FRAME) {
+		gint64 time_ns = out_frame->time_ns;
+		if (input->clock)
+			time_ns = wp_clock_correct(input->clock, time_ns);
+		time_ns = CLAMP(time_ns, WP_SOURCE_EARLIEST_NS, WP_SOURCE_LATEST_NS);
+		input->n_back += time_ns <= input->last_ns - STEP_NS;
+		input->last_ns = time_ns;
+		out_frame->time_ns = time_ns;
+		out_frame->tap = input->tap;
+		return TRUE;
+	}
 	if (result == WP_SOURCE_CUT)
 		source->n_cut++;
 	if (error && source->failure)
 		g_error_free(error);
 	else if (error)
 		source->failure = error;
-	return result == WP_SOURCE_FRAME;
+	return FALSE;
 }
 
 static gboolean
@@ -232,11 +239,38 @@ static void
 start(WpSource *source)
 {
 	for (gsize i = 0; i < source->n_inputs; i++)
-		if (advance(source, &source->inputs[i]))
+		if (advance(source, &source->inputs[i], &source->inputs[i].frame))
 			source->heap[source->n_heap++] = &source->inputs[i];
 	for (gsize i = source->n_heap; i-- > 0;)
 		sift_down(source, i);
 	source->is_started = TRUE;
+}
+
+/* TRUE with the next frame of all. */
+static gboolean
+next_of_many(WpSource *source, WpFrame *out_frame)
+{
+	if (!source->is_started) {
+		start(source);
+	} else if (source->n_heap > 0) {
+		Input *first = source->heap[0];
+		if (!advance(source, first, &first->frame))
+			source->heap[0] = source->heap[--source->n_heap];
+		sift_down(source, 0);
+	}
+	if (source->n_heap > 0)
+		*out_frame = source->heap[0]->frame;
+	return source->n_heap > 0;
+}
+
+/* The same of one alone, whose frames need not wait for others. */
+static gboolean
+next_of_one(WpSource *source, WpFrame *out_frame)
+{
+	source->is_started = TRUE;
+	if (!source->is_over && !advance(source, source->inputs, out_frame))
+		source->is_over = TRUE;
+	return !source->is_over;
 }
 
 WpSourceResult
@@ -244,18 +278,9 @@ wp_source_next(WpSource *source, WpFrame *out_frame, GError **error)
 {
 	if (source->live)
 		return wp_live_next(source->live, out_frame, error);
-	if (!source->is_started) {
-		start(source);
-	} else if (source->n_heap > 0) {
-		if (!advance(source, source->heap[0]))
-			source->heap[0] = source->heap[--source->n_heap];
-		if (source->n_heap > 1)
-			sift_down(source, 0);
-	}
-	if (source->n_heap > 0) {
-		*out_frame = source->heap[0]->frame;
+	if (source->n_inputs == 1 ? next_of_one(source, out_frame)
+				  : next_of_many(source, out_frame))
 		return WP_SOURCE_FRAME;
-	}
 	if (source->failure) {
 		if (error)
 			*error = g_error_copy(source->failure);
@@ -270,7 +295,7 @@ wp_source_is_at_hand(const WpSource *source)
 {
 	const Input *input = source->inputs;
 
-	return source->n_inputs == 1 && source->is_started && source->n_heap == 1 &&
+	return source->n_inputs == 1 && source->is_started && !source->is_over &&
 	       input->format->is_at_hand && input->format->is_at_hand(input->state);
 }
 
@@ -278,7 +303,7 @@ void
 wp_source_set_tap(WpSource *source, gsize i, guint8 tap, const WpClock *clock)
 {
 	g_return_if_fail(!source->is_started && i < source->n_inputs);
-	source->inputs[i].frame.tap = tap;
+	source->inputs[i].tap = tap;
 	source->inputs[i].clock = clock->n ? clock : NULL;
 }
 

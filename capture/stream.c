@@ -183,7 +183,7 @@ add_piece(WpSide *side, guint64 end, const WpStamp *stamp)
 }
 
 /* The stamp of the unread byte AT bytes from the front. */
-static WpStamp
+static inline WpStamp
 stamp_at(const WpSide *side, gsize at)
 {
 	guint64 offset = side->offset + at;
@@ -203,7 +203,7 @@ static WpStamp
 stamp_until(const WpSide *side, gsize at)
 {
 	WpStamp stamp = stamp_at(side, at);
-	for (guint i = 0; i < side->n_pieces; i++) {
+	for (guint i = 0; i < side->n_pieces && side->n_pieces > 1; i++) {
 		if (side->pieces[i].stamp.time_ns > stamp.time_ns) {
 			stamp.time_ns = side->pieces[i].stamp.time_ns;
 			stamp.packet = side->pieces[i].stamp.packet;
@@ -222,6 +222,10 @@ consume(WpSide *side, gsize n)
 	side->n_unread -= n;
 	side->offset += n;
 	side->need = 0;
+	if (side->n_unread == 0) {
+		side->n_pieces = 0;
+		return;
+	}
 	while (gone < side->n_pieces && side->pieces[gone].end <= side->offset)
 		gone++;
 	if (gone) {
@@ -281,13 +285,14 @@ extend(WpMessage *message, guint64 bytes, const WpStamp *end)
 {
 	if (!message || !message->is_open)
 		return;
-	WpStamp latest = message->end;
+	gint64 latest_ns = message->end.time_ns;
+	guint64 latest = message->end.packet;
 	message->bytes += bytes;
 	message->end = *end;
 	message->is_cut = FALSE;
-	if (latest.time_ns > end->time_ns) {
-		message->end.time_ns = latest.time_ns;
-		message->end.packet = latest.packet;
+	if (latest_ns > end->time_ns) {
+		message->end.time_ns = latest_ns;
+		message->end.packet = latest;
 	}
 }
 
@@ -320,30 +325,42 @@ finish_unit(WpStream *stream, WpDirection from)
 		wp_stream_set_decoder(stream, becomes);
 }
 
-/* Makes TAKE bytes of the unit part of its message. */
+/* MESSAGE begins with the first of the unread bytes, of which the first TAKE are its own. */
+static void
+begin_message(WpSide *side, WpDirection from, gsize take, WpMessage *message)
+{
+	message->begin = stamp_at(side, 0);
+	message->end = stamp_until(side, take - 1);
+	message->bytes = 0;
+	message->is_open = TRUE;
+	message->from = (guint8)from;
+	side->open = message;
+}
+
+/* Makes what has come of the unit part of its message. */
 static void
 apply_unit(WpStream *stream, WpDirection from, const WpUnit *unit)
 {
 	WpSide *side = &stream->sides[from];
 	gsize take = MIN(unit->length, side->n_unread);
-	WpStamp begin = stamp_at(side, 0), end = stamp_until(side, take - 1);
+	WpMessage *message = unit->emits     ? unit->emits
+			     : unit->extends ? unit->extends
+					     : unit->opens;
 
 	if (unit->emits_first)
 		wp_stream_emit(stream, unit->emits_first);
-	if (unit->opens) {
-		unit->opens->begin = begin;
-		unit->opens->end = end;
-		unit->opens->bytes = 0;
-		unit->opens->is_open = TRUE;
-		unit->opens->from = (guint8)from;
-		side->open = unit->opens;
+	if (unit->opens)
+		begin_message(side, from, take, unit->opens);
+	if (message && message == unit->opens) { /* has its end */
+		message->bytes = take;
+		message->is_cut = FALSE;
+	} else if (message && message->is_open) {
+		WpStamp end = stamp_until(side, take - 1);
+		extend(message, take, &end);
 	}
-	side->unit_message = unit->emits     ? unit->emits
-			     : unit->extends ? unit->extends
-					     : unit->opens;
+	side->unit_message = message;
 	side->unit_emits = unit->emits != NULL;
 	side->unit_becomes = unit->becomes;
-	extend(side->unit_message, take, &end);
 	consume(side, take);
 	side->skip = unit->length == G_MAXSIZE ? G_MAXUINT64 : unit->length - take;
 	if (side->skip == 0)
