@@ -50,17 +50,9 @@ typedef struct {
 
 /* What one side sends, and what the other says of it. */
 typedef struct {
-	WpFlowWatchSent sent[WP_FLOW_WATCH_MAX_SENT]; /* by end */
-	WpFlowWatchPoint hole;                        /* a segment passed that left one */
-	WpFlowWatchPoint last;                        /* payload of this side that was new */
-	WpFlowWatchPoint closed; /* this side has no room: what the other sent last filled it */
-	WpFlowWatchPoint opened; /* ... and has some again */
-	WpFlowWatchPoint late;   /* what was sent last when its acknowledgement came late */
-	gint64 late_ns;          /* when that came; valid with is_late */
-	gint64 equal_ns;         /* the latest of the equal acknowledgements */
-	gint64 rtt_ns;           /* least from the tap to this side and back; 0 = not known */
-	guint32 top;             /* sequence number behind all that was sent; valid with is_known */
-	guint32 acked;           /* the other side has all before */
+	/* What each packet needs stands in front, together. */
+	guint32 top;   /* sequence number behind all that was sent; valid with is_known */
+	guint32 acked; /* the other side has all before */
 	guint32 hole_begin, hole_end; /* sequence numbers that did not pass; equal: none */
 	guint32 largest;              /* payload of a segment */
 	guint16 window;
@@ -70,21 +62,30 @@ typedef struct {
 	guint is_closed : 1;
 	guint is_opened : 1;
 	guint is_late : 1;
-	guint is_rtt_new : 1; /* since it was told last */
+	guint is_rtt_new : 1;  /* since it was told last */
+	WpFlowWatchPoint last; /* payload of this side that was new */
+	gint64 rtt_ns;         /* least from the tap to this side and back; 0 = not known */
+	WpFlowWatchSent sent[WP_FLOW_WATCH_MAX_SENT]; /* by end */
+	WpFlowWatchPoint hole;                        /* a segment passed that left one */
+	WpFlowWatchPoint closed; /* this side has no room: what the other sent last filled it */
+	WpFlowWatchPoint opened; /* ... and has some again */
+	WpFlowWatchPoint late;   /* what was sent last when its acknowledgement came late */
+	gint64 late_ns;          /* when that came; valid with is_late */
+	gint64 equal_ns;         /* the latest of the equal acknowledgements */
 } WpFlowWatchSide;
 
 typedef struct {
-	WpFlowWatchSide sides[2]; /* by WpDirection */
-	WpFlowWatchStall stalls[WP_FLOW_WATCH_MAX_STALLS];
-	WpFlowWatchPoint syn, last_syn,
-		answer;             /* SYN, the last one, SYN+ACK; packet 0 = not seen */
-	WpFlowWatchPoint connected; /* ACK of that */
-	WpFlowWatchPoint setup;     /* end of the last message of a greeting or login */
 	guint8 n_stalls;
 	guint8 last_sender; /* WpDirection of the latest payload */
 	guint is_told : 1;  /* what the connection cost */
 	guint32 n_left_out; /* stalls, since they were counted last: of many at a time */
 	guint32 n_between;  /* ... that held up no call that the tap could see */
+	WpFlowWatchPoint syn, last_syn,
+		answer;             /* SYN, the last one, SYN+ACK; packet 0 = not seen */
+	WpFlowWatchPoint connected; /* ACK of that */
+	WpFlowWatchPoint setup;     /* end of the last message of a greeting or login */
+	WpFlowWatchSide sides[2];   /* by WpDirection */
+	WpFlowWatchStall stalls[WP_FLOW_WATCH_MAX_STALLS];
 } WpFlowWatch;
 
 /* A WpFlowWatch of zero bytes has seen nothing. SEGMENT, of TCP, passes. */

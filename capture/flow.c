@@ -115,6 +115,7 @@ typedef struct {
 	guint has_nodes : 1;
 	guint is_over : 1;
 	guint was_reset : 1;
+	guint is_fed : 1; /* the stream, since its memory was looked at */
 } Flow;
 
 struct WpFlows {
@@ -183,9 +184,11 @@ find_nodes(WpFlows *flows, Flow *flow)
 	flow->has_nodes = TRUE;
 }
 
+/* The stream of FLOW, to be fed. */
 static WpStream *
 get_stream(WpFlows *flows, Flow *flow)
 {
+	flow->is_fed = TRUE;
 	if (flow->stream)
 		return flow->stream;
 	WpStreamInfo info = {
@@ -234,6 +237,7 @@ static void
 on_end(WpReassemblyEnv *env, WpReassembly *tcp, guint side, const WpStamp *stamp)
 {
 	Flow *flow = flow_of(tcp);
+	flow->is_fed = TRUE;
 	if (flow->stream)
 		wp_stream_end(flow->stream, direction_of(flow, side), stamp);
 }
@@ -245,6 +249,7 @@ on_reset(WpReassemblyEnv *env, WpReassembly *tcp, const WpStamp *stamp)
 	/* Of a side that was not captured nobody knows what it had answered. */
 	gboolean is_seen = tcp->half[0].is_seen && tcp->half[1].is_seen;
 	flow->was_reset = TRUE;
+	flow->is_fed = TRUE;
 	if (flow->stream)
 		wp_stream_finish(flow->stream, is_seen ? WP_FINISH_RESET : WP_FINISH_TIMEOUT,
 				 stamp);
@@ -354,6 +359,7 @@ static void
 note_memory(WpFlows *flows, Flow *flow)
 {
 	gsize now = flow->stream ? wp_stream_memory(flow->stream) : 0;
+	flow->is_fed = FALSE;
 	flows->memory += now - flow->memory;
 	flow->memory = (guint32)now;
 }
@@ -477,7 +483,8 @@ review_flow(WpFlows *flows, Flow *flow)
 		return;
 	}
 	update_wait(flows, flow);
-	note_memory(flows, flow);
+	if (flow->is_fed) /* most acknowledgements bring nothing */
+		note_memory(flows, flow);
 	gboolean has_end = flow->tcp.half[0].is_ended || flow->tcp.half[1].is_ended;
 	if (has_end && flow->list_name == LIST_OPEN)
 		set_list(flows, flow, LIST_LOOSE);

@@ -63,23 +63,7 @@ typedef struct {
 
 /* One direction. */
 typedef struct {
-	guint64 origin;       /* offset of the first byte: 0 in stamps */
-	guint64 next;         /* offset of the next byte to hand over */
-	guint64 fin;          /* offset of the FIN; valid with has_fin */
-	guint64 acked;        /* end of what the other side has acknowledged */
-	guint64 mark;         /* `acked` when the present wait began */
-	guint64 gap_end;      /* end of the last gap: a gap that begins here is the same one */
-	guint64 last_ack;     /* latest acknowledgement inside the present hole ... */
-	guint32 inner_acks;   /* ... and how many there were, each the end of a lost segment */
-	guint64 cover;        /* the first acknowledgement of all of the present hole ... */
-	gint64 cover_ns;      /* ... and when */
-	guint32 strange;      /* sequence number after a segment that was too far off to believe */
-	WpHeldSegment *first; /* waiting, by offset, no overlap */
-	WpHeldSegment *last;
-	guint32 held_bytes;
-	guint16 n_held;
-	WpSizes sizes; /* of its segments */
-	WpHalfCounts counts;
+	/* What each packet needs stands in front, together. */
 	guint is_known : 1;  /* origin and next are valid */
 	guint is_seen : 1;   /* this side sent at least one packet */
 	guint is_absent : 1; /* it did not for as long as a wait: nothing waits for it */
@@ -88,6 +72,23 @@ typedef struct {
 	guint has_reset : 1; /* a RST waits */
 	guint is_ended : 1;  /* the FIN was handed over */
 	guint has_strange : 1;
+	guint32 strange;      /* sequence number after a segment that was too far off to believe */
+	guint64 origin;       /* offset of the first byte: 0 in stamps */
+	guint64 next;         /* offset of the next byte to hand over */
+	guint64 acked;        /* end of what the other side has acknowledged */
+	WpHeldSegment *first; /* waiting, by offset, no overlap */
+	WpHeldSegment *last;
+	WpHalfCounts counts;
+	WpSizes sizes;      /* of its segments */
+	guint64 fin;        /* offset of the FIN; valid with has_fin */
+	guint64 mark;       /* `acked` when the present wait began */
+	guint64 gap_end;    /* end of the last gap: a gap that begins here is the same one */
+	guint64 last_ack;   /* latest acknowledgement inside the present hole ... */
+	guint32 inner_acks; /* ... and how many there were, each the end of a lost segment */
+	guint64 cover;      /* the first acknowledgement of all of the present hole ... */
+	gint64 cover_ns;    /* ... and when */
+	guint32 held_bytes;
+	guint16 n_held;
 } WpHalf;
 
 struct WpReassembly {

@@ -85,6 +85,19 @@ struct WpStream {
 	const WpDecoder *decoder; /* NULL = undecided */
 	guint32 protocol;         /* the string of its name; 0 until needed */
 	void *state;
+
+	/* What takes memory stands together with the above, as it is looked at for each packet. */
+	WpInner *inner;           /* or NULL */
+	const WpDecoder *beneath; /* what was spoken before TLS, and goes on inside; or NULL */
+	void *beneath_state;
+	gsize early_bytes;
+	WpEarly *early; /* oldest first */
+	guint n_early;
+	guint n_held;
+	guint held_allocated;
+	WpHeld *held;              /* while undecided; NULL, &first_held, or allocated */
+	WpHeldBytes held_bytes[2]; /* of those; by info's direction */
+
 	gboolean is_swapped; /* info's client is the server */
 	gboolean is_finished;
 	gboolean is_cut;  /* see wp_decode_is_cut() */
@@ -108,25 +121,14 @@ struct WpStream {
 	guint64 fins[2];       /* where that direction ended; WP_NO_OFFSET = not yet */
 	guint64 fin_peers[2];  /* what it had acknowledged then */
 
-	WpEarly *early; /* oldest first */
-	guint n_early;
-	gsize early_bytes;
 	gboolean has_orphan; /* the datagram at hand is a return without a call, of this id */
 	guint64 orphan_callid;
 	guint64 repeated_callid; /* of the latest call that was sent more than once */
 	guint n_repeats;         /* ... and may be answered so often again */
 	gboolean is_replay;      /* it is one that had waited */
 
-	WpInner *inner;           /* or NULL */
-	const WpDecoder *beneath; /* what was spoken before TLS, and goes on inside; or NULL */
-	void *beneath_state;
-
-	/* While undecided: what has come, and where each side's last turn begins. */
-	WpHeld *held; /* NULL, &first_held, or allocated */
-	guint n_held;
-	guint held_allocated;
-	WpHeld first_held;         /* nearly always the only one */
-	WpHeldBytes held_bytes[2]; /* by info's direction */
+	/* While undecided: the first packet of what has come (see above), and where each side's last turn begins. */
+	WpHeld first_held; /* nearly always the only one */
 	gsize turn_at[2];
 	gboolean may_have_front; /* a PROXY header may be, or become, what begins the flow */
 	WpDirection front_from;  /* who sent it, by info's direction */
