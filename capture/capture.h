@@ -24,7 +24,7 @@ typedef struct {
 	const char *keylog;         /* file with secrets of TLS, or NULL; see keylog.h */
 	const char *rmi_interfaces; /* file with names of methods, or NULL; see rmi-names.h */
 	guint32 max_flows;          /* 0 = default */
-	guint32 n_threads;          /* 1: none reads ahead; 0: as pays. The records are the same */
+	guint32 n_threads;          /* 2: one reads ahead; 0: as pays. The records are the same */
 	const struct WpTaps *
 		taps; /* of the inputs, surveyed before; NULL: each is a tap with a clock that is right */
 	gboolean (*progress)(guint64 read, guint64 size, guint64 packets,

@@ -147,7 +147,7 @@ static const WpOption reading_table[] = {
 	  AT(n_threads),
 	  .argument = "N",
 	  .maximum = 64,
-	  .help = "threads at work; 0: as many as processors" },
+	  .help = "threads at work, at most; 0: as many as pay" },
 	{ .name = "strict",
 	  .kind = WP_OPT_FLAG,
 	  AT(is_strict),
