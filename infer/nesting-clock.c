@@ -10,6 +10,16 @@ struct WpNestClock {
 	guint32 n;
 };
 
+/* On CLOCK, TIME_NS at or after change NUMBER, but not after the next. Rounded down: nothing is after what comes later. */
+static gint64
+read_from(const WpNestClock *clock, guint32 number, gint64 time_ns)
+{
+	gint64 passed_ns = time_ns - clock->times_ns[number];
+	if (clock->rates[number] != 1) /* else exact, over whatever pause */
+		passed_ns = (gint64)((double)passed_ns * clock->rates[number]);
+	return clock->at_ns[number] + passed_ns;
+}
+
 /* --- what is in hand --- */
 
 typedef struct {
@@ -56,61 +66,79 @@ find_changes(const WpSpan *spans, const WpNestHost *host, guint32 *out_n)
 	return changes;
 }
 
+/* What is in hand from when on. */
+typedef struct {
+	gint64 *times_ns;
+	gint *in_hand;
+	guint32 n;
+} Course;
+
+static void
+init_course(const WpResolved *resolved, const WpNestHost *host, Course *out)
+{
+	guint32 n;
+	g_autofree Change *changes = find_changes(wp_resolved_spans(resolved)->spans, host, &n);
+	gint in_hand = 0;
+
+	*out = (Course){ g_new(gint64, MAX(n, 1)), g_new(gint, MAX(n, 1)), 0 };
+	for (guint32 i = 0; i < n; i++) {
+		in_hand += changes[i].change;
+		if (i + 1 < n && changes[i + 1].time_ns == changes[i].time_ns)
+			continue;
+		out->times_ns[out->n] = changes[i].time_ns;
+		out->in_hand[out->n++] = in_hand;
+	}
+}
+
 /* --- making --- */
 
 static double
 rate_of(const WpQuickLog *quick, const WpNestPace *pace, gint in_hand)
 {
-	double share = (double)MAX(in_hand, 1) / MAX(pace->processors, 1);
+	double share = (double)in_hand / MAX(pace->processors, 1);
 	return share > 1 ? wp_quick_exp(-pace->pace * wp_quick_log(quick, share)) : 1;
 }
 
-/* Sets times and rates; returns by what rates are to be multiplied, so that work takes no less time in all. */
+/* By what rates are to be multiplied, so that work takes as long in all as in real time. */
 static double
-set_rates(WpNestClock *clock, const Change *changes, guint32 n, const WpNestPace *pace)
+scale_of(const WpQuickLog *quick, const WpNestPace *pace, const Course *course)
 {
 	double real_ns = 0, own_ns = 0;
-	gint in_hand = 0;
-	WpQuickLog quick;
 
-	wp_quick_log_init(&quick);
-	for (guint32 i = 0; i < n; i++) {
-		in_hand += changes[i].change;
-		if (i + 1 < n && changes[i + 1].time_ns == changes[i].time_ns)
+	for (guint32 i = 0; i + 1 < course->n; i++) {
+		double length_ns = (double)(course->times_ns[i + 1] - course->times_ns[i]);
+		if (course->in_hand[i] <= 0)
 			continue;
-		double rate = rate_of(&quick, pace, in_hand);
-		if (in_hand > 0 && i + 1 < n) {
-			double length_ns = (double)(changes[i + 1].time_ns - changes[i].time_ns);
-			real_ns += length_ns;
-			own_ns += length_ns * rate;
-		}
-		clock->times_ns[clock->n] = changes[i].time_ns;
-		clock->rates[clock->n++] = rate;
+		real_ns += length_ns;
+		own_ns += length_ns * rate_of(quick, pace, course->in_hand[i]);
 	}
 	return own_ns > 0 ? real_ns / own_ns : 1;
 }
 
+/* Where nothing is in hand it goes by real time: no time of it is beyond what real times are. */
 WpNestClock *
 wp_nest_clock_new(const WpResolved *resolved, const WpNestHost *host, const WpNestPace *pace)
 {
 	if (pace->pace <= 0)
 		return NULL;
-	guint32 n;
-	g_autofree Change *changes = find_changes(wp_resolved_spans(resolved)->spans, host, &n);
 	WpNestClock *clock = g_new0(WpNestClock, 1);
-	double at_ns = 0;
+	WpQuickLog quick;
+	Course course;
 
-	clock->times_ns = g_new(gint64, MAX(n, 1));
-	clock->at_ns = g_new(gint64, MAX(n, 1));
-	clock->rates = g_new(double, MAX(n, 1));
-	double scale = set_rates(clock, changes, n, pace);
+	wp_quick_log_init(&quick);
+	init_course(resolved, host, &course);
+	double scale = scale_of(&quick, pace, &course);
+	clock->n = course.n;
+	clock->times_ns = course.times_ns;
+	clock->at_ns = g_new(gint64, MAX(course.n, 1));
+	clock->rates = g_new(double, MAX(course.n, 1));
 	for (guint32 i = 0; i < clock->n; i++) {
-		clock->rates[i] *= scale;
-		if (i > 0)
-			at_ns += (double)(clock->times_ns[i] - clock->times_ns[i - 1]) *
-				 clock->rates[i - 1];
-		clock->at_ns[i] = clock->times_ns[0] + (gint64)at_ns;
+		gint in_hand = course.in_hand[i];
+		clock->rates[i] = in_hand > 0 ? scale * rate_of(&quick, pace, in_hand) : 1;
+		clock->at_ns[i] =
+			i == 0 ? clock->times_ns[0] : read_from(clock, i - 1, clock->times_ns[i]);
 	}
+	g_free(course.in_hand);
 	return clock;
 }
 
@@ -151,9 +179,7 @@ wp_nest_clock_at(const WpNestClock *clock, gint64 time_ns)
 	guint32 change = find_change(clock, time_ns);
 	if (change == clock->n)
 		return clock->at_ns[0] - (clock->times_ns[0] - time_ns);
-	/* Rounded down, as the times of the changes are: so nothing is after what comes later. */
-	return clock->at_ns[change] +
-	       (gint64)((double)(time_ns - clock->times_ns[change]) * clock->rates[change]);
+	return read_from(clock, change, time_ns);
 }
 
 double

@@ -86,8 +86,9 @@ score_on(const WpNestProblem *real, const WpNestProblem *answer, const WpNestClo
 	return total;
 }
 
-const WpNestPace *
-wp_nest_pace_learn(const WpNestProblem *real, const WpNestProblem *answer, const WpNestHost *host)
+/* The clock on which the gaps of ANSWER are the most regular, of those that are tried. */
+static const WpNestPace *
+learn_pace(const WpNestProblem *real, const WpNestProblem *answer, const WpNestHost *host)
 {
 	const WpNestPace *best = REAL_TIME;
 	guint32 n_events;
@@ -191,7 +192,10 @@ is_busy(const WpNestProblem *problem, double candidates)
 	return problem->n_candidates > candidates * problem->n_bundles;
 }
 
-/* Solves on the clock of PACE, then on the one that the answer shows, until that stays. */
+/*
+ * Solves on the clock of PACE, then on the one that the answer shows, until that stays; without a problem where
+ * it leads back to real time.
+ */
 static Solution
 follow_pace(const Host *host, const WpNestPace *pace)
 {
@@ -200,7 +204,9 @@ follow_pace(const Host *host, const WpNestPace *pace)
 	for (gint turn = 0; turn < MAX_TURNS && pace != solution.pace; turn++) {
 		clear_solution(&solution);
 		solution = solve_at(host, pace);
-		pace = wp_nest_pace_learn(host->real, solution.problem, host->host);
+		pace = learn_pace(host->real, solution.problem, host->host);
+		if (pace == REAL_TIME)
+			clear_solution(&solution);
 	}
 	return solution;
 }
@@ -224,7 +230,7 @@ gain_of(const Host *host, const Solution *solution, const Solution *first)
 static void
 settle_pace(const Host *host, Solution *solution)
 {
-	const WpNestPace *pace = wp_nest_pace_learn(host->real, solution->problem, host->host);
+	const WpNestPace *pace = learn_pace(host->real, solution->problem, host->host);
 
 	if (pace == REAL_TIME && is_busy(solution->problem, VERY_BUSY))
 		pace = ALL_WORK;

@@ -14,11 +14,4 @@
 WpNestProblem *wp_nest_solve(const WpResolved *resolved, const WpNestHost *host,
 			     const WpNestOptions *options, WpNestBelief **out_beliefs);
 
-/*
- * The clock on which the gaps of ANSWER are the most regular, of those that are tried; REAL is the same problem
- * on real time.
- */
-const WpNestPace *wp_nest_pace_learn(const WpNestProblem *real, const WpNestProblem *answer,
-				     const WpNestHost *host);
-
 #endif

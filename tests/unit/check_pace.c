@@ -65,9 +65,9 @@ static const struct {
 	{ TWO, { 1, 1 }, 50, 50 },
 	{ TWO, { 1, 1 }, 60, 200 / 3.0 },
 	{ TWO, { 1, 1 }, 100, 100 },
-	/* Before and after it goes as it began and ended: real time at the begin, the last rate, of one, at the end. */
+	/* Before and after nothing is in hand: real time. */
 	{ TWO, { 1, 1 }, -10, -10 },
-	{ TWO, { 1, 1 }, 106, 110 },
+	{ TWO, { 1, 1 }, 106, 106 },
 	/* Root of 1/2: 80 us make 40 sqrt(2), and 20 make 20. */
 	{ TWO, { 0.5, 1 }, 60, 100 * (20 * M_SQRT2 + 20) / (40 * M_SQRT2 + 20) },
 	/* Two processors have enough of two in hand. */
@@ -75,7 +75,7 @@ static const struct {
 	/* A long poll is not worked at, what has no return is not known of. */
 	{ "client>web[0-100](db[40-60]) client>web[0-100]~", { 1, 1 }, 40, 40 },
 	{ "client>web[0-100](db[40-60]) client>web[0-]", { 1, 1 }, 40, 40 },
-	/* Nothing in hand: real time, but for the scale. */
+	/* Nor is anything in between here. */
 	{ "client>web[0-10](db[2-4]) client>web[50-60](db[52-54])", { 1, 1 }, 30, 30 },
 };
 
@@ -88,6 +88,34 @@ START_TEST(times)
 		wp_nest_clock_new(tree->resolved, &web.host, &readings[_i].pace);
 	gint64 own_ns = wp_nest_clock_at(clock, epoch_ns + readings[_i].at_us * US) - epoch_ns;
 	ck_assert_double_eq_tol((double)own_ns / US, readings[_i].own_us, 0.002);
+	clear_web(&web);
+}
+END_TEST
+
+/*
+ * A burst, and a request a hundred years later: in between nothing is in hand, which takes as long on any clock,
+ * and behind it a ns is still one.
+ */
+START_TEST(far_apart)
+{
+	const gint64 later_ns = G_GINT64_CONSTANT(3000000000000000) * US;
+	const WpNestPace pace = { 1, 1 };
+	g_autoptr(WpTree) tree = wp_tree_new("client>web[0-100](db[40-60]) client>web[0-100] "
+					     "client>web[0-100] client>web[0-100] "
+					     "client>web[3000000000000000-3000000000000100]"
+					     "(db[3000000000000040-3000000000000060])");
+	Web web = find_web(tree);
+	gint64 epoch_ns = wp_resolved_spans(tree->resolved)->spans[0].call_ns;
+	g_autoptr(WpNestClock) clock = wp_nest_clock_new(tree->resolved, &web.host, &pace);
+	gint64 before = wp_nest_clock_at(clock, epoch_ns + 100 * US);
+	gint64 idle_ns = later_ns - 100 * US;
+	ck_assert_int_eq(wp_nest_clock_at(clock, epoch_ns + later_ns) - before, idle_ns);
+	before = G_MININT64;
+	for (gint64 ns = 0; ns < 110 * US; ns += 7) {
+		gint64 at = wp_nest_clock_at(clock, epoch_ns + later_ns + ns);
+		ck_assert_int_ge(at, before);
+		before = at;
+	}
 	clear_web(&web);
 }
 END_TEST
@@ -256,5 +284,5 @@ START_TEST(learned)
 }
 END_TEST
 
-WP_SUITE_OF_ROWS("pace", { times, G_N_ELEMENTS(readings) }, { order, 0 },
+WP_SUITE_OF_ROWS("pace", { times, G_N_ELEMENTS(readings) }, { order, 0 }, { far_apart, 0 },
 		 { learned, G_N_ELEMENTS(programs) })
