@@ -63,7 +63,8 @@ wp_transport_unpack(const guint32 *words, WpTransport *out_transport)
 				  .kind = words[8] };
 
 	if (words[8] >= WP_N_TRANSPORTS || transport.end_ns < transport.begin_ns ||
-	    transport.begin_ns == WP_NO_TIME)
+	    transport.begin_ns == WP_NO_TIME || transport.first == G_MAXUINT64 ||
+	    transport.last == G_MAXUINT64) /* no number of a packet in any form of trace */
 		return FALSE;
 	*out_transport = transport;
 	return TRUE;

@@ -2,6 +2,7 @@
  * The binary form of traces: what a text says survives it, and no damage does more than lose what was
  * damaged.
  */
+#define _GNU_SOURCE /* memmem */
 #include "capture/wpt.h"
 
 #include <string.h>
@@ -483,6 +484,36 @@ START_TEST(cause_without_name)
 }
 END_TEST
 
+/* A transport with a packet that no text can name is left out: else the text that is written of it could not be read. */
+START_TEST(transport_of_no_packet)
+{
+	const guint64 numbers[] = { GUINT64_TO_LE(4),
+				    GUINT64_TO_LE(5) }; /* of the one in the RETURN */
+
+	for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		gsize n;
+		g_autofree guint8 *bytes = make_wpt(wp_trace_full, &n);
+		WpWptBlock *block = find_block(bytes, n, "COLS", 0);
+		guint8 *at = memmem(payload_of(block), GUINT32_FROM_LE(block->bytes), numbers,
+				    sizeof numbers);
+		ck_assert_ptr_nonnull(at);
+		memset(at + i * sizeof(guint64), 0xff, sizeof(guint64));
+		seal(block);
+		g_autoptr(WpTrace) trace = wp_trace_in(bytes, n, NULL);
+		const WpRecord *record = &wp_trace_records(trace)[3];
+		WpTransport transport;
+		ck_assert(!wp_trace_transport(trace, record, 0, &transport));
+		g_autotemp *binary = wp_temp_file_new(".wpt", (const char *)bytes, n);
+		g_autotemp *text = wp_trace_rewrite(binary, ".trace");
+		gsize n_text;
+		g_autofree char *lines = wp_temp_file_read(text, &n_text);
+		g_autoptr(WpTrace) again = wp_trace_in(lines, n_text, NULL);
+		ck_assert_uint_eq(count_of(again, WP_COUNT_TRACE_LINES_BAD), 0);
+		ck_assert_uint_eq(wp_trace_n_records(again), wp_trace_n_records(trace));
+	}
+}
+END_TEST
+
 /* Columns that are not all there, or wider than a number is, cost their block and no other. */
 START_TEST(nonsense_columns)
 {
@@ -689,5 +720,5 @@ START_TEST(layout)
 END_TEST
 
 WP_SUITE("wpt", text_stays, long_text_stays, names, cut, changed, damaged_block, damaged_asides,
-	 nonsense_fields, nonsense_items, cause_without_name, nonsense_columns, nonsense_blocks,
-	 version_1, later_versions, layout)
+	 nonsense_fields, nonsense_items, cause_without_name, transport_of_no_packet,
+	 nonsense_columns, nonsense_blocks, version_1, later_versions, layout)
