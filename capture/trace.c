@@ -262,10 +262,10 @@ gboolean
 wp_trace_transport(const WpTrace *trace, const WpRecord *record, guint i,
 		   WpTransport *out_transport)
 {
-	const guint32 *words = trace->tokens + record->tokens_at + record->n_tokens;
-
-	return i < record->n_transports &&
-	       wp_transport_unpack(words + (gsize)i * WP_TRANSPORT_WORDS, out_transport);
+	if (i >= record->n_transports)
+		return FALSE; /* there need be no words at all */
+	gsize at = (gsize)record->tokens_at + record->n_tokens + (gsize)i * WP_TRANSPORT_WORDS;
+	return wp_transport_unpack(trace->tokens + at, out_transport);
 }
 
 gboolean
