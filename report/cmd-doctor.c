@@ -8,6 +8,7 @@
 #include "report/gather.h"
 #include "report/load.h"
 #include "report/pages.h"
+#include "report/pairs.h"
 #include "report/view.h"
 
 typedef struct {
@@ -56,6 +57,7 @@ clear(gpointer data)
 typedef struct {
 	WpGather *gather;
 	WpCourseMaker *maker;
+	WpPairsMaker *pairs;
 } Makers;
 
 static gboolean
@@ -65,6 +67,7 @@ take_part(const WpAnalysis *part, gpointer data, GError **error)
 	(void)error;
 	wp_gather_add(makers->gather, part);
 	wp_course_maker_add(makers->maker, part);
+	wp_pairs_maker_add(makers->pairs, part);
 	return TRUE;
 }
 
@@ -107,7 +110,9 @@ write_pages(const WpInvocation *invocation, const DoctorOptions *options,
 	};
 	wp_analysis_warn_of_nothing(invocation, analysis, &options->analysis);
 	g_autoptr(WpView) view = wp_view_new(analysis, &shown);
-	WpDoctorCase of = { wp_course_maker_course(makers->maker), digest, view, rules };
+	wp_pairs_maker_finish(makers->pairs);
+	WpDoctorCase of = { wp_course_maker_course(makers->maker), digest, view, rules,
+			    wp_pairs_maker_pairs(makers->pairs) };
 	g_autoptr(WpDoctor) doctor = wp_doctor_new(&of);
 	return wp_pages_write(invocation, &options->pages, wp_doctor_forms, write_page, doctor,
 			      error);
@@ -118,6 +123,8 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 {
 	DoctorOptions *options = data;
 	WpDoctorRules rules;
+	/* Logins are given back too. */
+	options->analysis.resolve.keep_setup = TRUE;
 	wp_doctor_rules_init(&rules);
 	if ((options->rules && !wp_doctor_rules_read(&rules, options->rules, error)) ||
 	    !check_outputs(invocation, options, error) ||
@@ -126,7 +133,8 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	g_auto(WpLoadOutcome) outcome = { 0 };
 	g_autoptr(WpGather) gather = wp_gather_new(0);
 	g_autoptr(WpCourseMaker) maker = wp_course_maker_new();
-	Makers makers = { gather, maker };
+	g_autoptr(WpPairsMaker) pairs = wp_pairs_maker_new();
+	Makers makers = { gather, maker, pairs };
 	g_autoptr(WpAnalysis) analysis =
 		wp_analysis_run(invocation, &options->load, &options->analysis, TRUE, take_part,
 				&makers, &outcome, error);

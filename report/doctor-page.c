@@ -10,6 +10,9 @@
 #include "report/words.h"
 #include "report/write-text.h"
 
+/* Chains of a kind of what is acquired, in JSON: the heaviest. */
+#define MAX_CHAINS 5
+
 #define RANKS "(%): of all requests or of their time, the share that a finding is about."
 
 /* (transfer full) "2 findings; 5 checks are clean, 1 cannot tell: 1,200 requests, 60.0 s" */
@@ -211,6 +214,57 @@ write_finding(WpJson *json, const WpDoctor *doctor, const WpDoctorFinding *findi
 }
 
 static void
+write_chain(WpJson *json, const WpPairsChain *chain)
+{
+	wp_json_open(json, NULL, '{');
+	wp_json_text(json, "chain", chain->text);
+	wp_json_uint(json, "acquired", chain->n_acquired);
+	wp_json_uint(json, "lost", chain->n_lost);
+	wp_json_close(json, '}');
+}
+
+static void
+write_pair(WpJson *json, const WpPairsKind *kind)
+{
+	const WpDelay *held = kind->held;
+	wp_json_open(json, NULL, '{');
+	wp_json_text(json, "node", kind->node);
+	wp_json_text(json, "thing", kind->thing->name);
+	wp_json_text(json, "operation", kind->label);
+	wp_json_uint(json, "acquired", kind->n_acquired);
+	wp_json_uint(json, "given_back", kind->n_released);
+	wp_json_uint(json, "ended_with_connection", kind->n_ended);
+	wp_json_uint(json, "acquired_unseen", kind->n_unknown);
+	wp_json_uint(json, "failed", kind->n_failed);
+	wp_json_uint(json, "held_at_end", kind->n_held);
+	wp_json_uint(json, "lost", kind->n_lost);
+	wp_json_uint(json, "not_followed", kind->n_left);
+	wp_json_number(json, "p50_ns", (double)wp_delay_quantile_ns(held, 0.5), 0);
+	wp_json_number(json, "p95_ns", (double)wp_delay_quantile_ns(held, 0.95), 0);
+	wp_json_number(json, "max_ns", (double)wp_delay_max_ns(held), 0);
+	wp_json_number(json, "held_ns", wp_delay_sum_ns(held), 0);
+	wp_json_number(json, "idle_ns", kind->idle_ns, 0);
+	wp_json_number(json, "cost_ns", kind->cost_ns, 0);
+	wp_json_uint(json, "uses", kind->n_uses);
+	wp_json_open(json, "chains", '[');
+	for (guint i = 0; i < MIN(kind->chains->len, MAX_CHAINS); i++)
+		write_chain(json, &g_array_index(kind->chains, WpPairsChain, i));
+	wp_json_close(json, ']');
+	wp_json_close(json, '}');
+}
+
+static void
+write_pairs(WpJson *json, const WpDoctor *doctor)
+{
+	const WpPairs *pairs = doctor->of.pairs;
+	wp_json_open(json, "pairs", '[');
+	for (guint i = 0; i < pairs->kinds->len; i++)
+		write_pair(json, wp_pairs_kind(pairs, i));
+	wp_json_close(json, ']');
+	wp_json_uint(json, "pairs_left_out", pairs->n_left);
+}
+
+static void
 write_rules(WpJson *json, const WpDoctor *doctor)
 {
 	wp_json_open(json, "rules", '[');
@@ -253,6 +307,7 @@ write_json(const WpDoctor *doctor, const WpDoctorPage *page, WpOut *out)
 	for (guint i = 0; i < doctor->findings->len; i++)
 		write_finding(&json, doctor, doctor->findings->pdata[i]);
 	wp_json_close(&json, ']');
+	write_pairs(&json, doctor);
 	write_rules(&json, doctor);
 	wp_json_close(&json, '}');
 }

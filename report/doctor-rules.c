@@ -22,6 +22,9 @@ const WpDoctorRule wp_doctor_rules[] = {
 	{ "drift", "min-change", .is_share = TRUE, AT(drift_change), 0, 1e6 },
 	{ "together", "min-correlation", AT(follow), 0, 1 },
 	{ "lanes", "min-waiting", .is_share = TRUE, AT(lane_wait), 0, 1 },
+	{ "pairs", "min-lost", .is_share = TRUE, AT(pair_lost), 0, 1 },
+	{ "pairs", "min-idle", .is_share = TRUE, AT(pair_idle), 0, 1 },
+	{ "pairs", "min-cost", .is_share = TRUE, AT(pair_cost), 0, 1 },
 	{ "rows", "min-calls", .is_count = TRUE, AT(row), 2, 1e6 },
 	{ .group = NULL },
 };
@@ -38,6 +41,9 @@ wp_doctor_rules_init(WpDoctorRules *rules)
 		.drift_change = 0.2,
 		.follow = 0.7,
 		.lane_wait = 0.6,
+		.pair_lost = 0.01,
+		.pair_idle = 0.95,
+		.pair_cost = 0.05,
 		.row = 5,
 		.min_calls = 100,
 	};

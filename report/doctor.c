@@ -10,13 +10,15 @@
 #define MAX_EXAMPLES 3
 
 extern const WpDoctorCheck wp_doctor_peers, wp_doctor_times, wp_doctor_drift, wp_doctor_together,
-	wp_doctor_lanes, wp_doctor_rows, wp_doctor_errors, wp_doctor_tails;
+	wp_doctor_lanes, wp_doctor_pairs, wp_doctor_rows, wp_doctor_errors, wp_doctor_tails;
 
 /* In the order in which pages name those that found nothing. */
 const WpDoctorCheck *const wp_doctor_checks[] = {
-	&wp_doctor_peers,    &wp_doctor_drift, &wp_doctor_times,
-	&wp_doctor_together, &wp_doctor_lanes, &wp_doctor_rows,
-	&wp_doctor_errors,   &wp_doctor_tails, NULL,
+	&wp_doctor_peers, &wp_doctor_drift,
+	&wp_doctor_times, &wp_doctor_together,
+	&wp_doctor_lanes, &wp_doctor_pairs,
+	&wp_doctor_rows,  &wp_doctor_errors,
+	&wp_doctor_tails, NULL,
 };
 
 static void

@@ -2,7 +2,7 @@
  * WpDoctor: one capture looked at by a table of checks, each of which finds something, says that it looked and there
  * is nothing, or that the capture cannot tell.
  *
- *   course (bins of time) + digest (how nodes serve) + view (patterns)  ->  checks  ->  findings, ranked
+ *   course (bins of time) + digest (how nodes serve) + pairs (what is held) + view (patterns)  ->  checks  ->  findings, ranked
  *
  * Findings that rest on chance share one risk: of captures of a system that does not change, with replicas that
  * do not differ, the share in which anything is found. Each check has an equal part of it, and corrects it for
@@ -19,6 +19,7 @@
 #include "report/digest.h"
 #include "report/doctor-rules.h"
 #include "report/findings.h"
+#include "report/pairs.h"
 #include "report/view.h"
 
 /* Numbers and calls that show a finding; each finding has a few. */
@@ -47,6 +48,7 @@ typedef struct {
 	const WpDigest *digest;
 	const WpView *view;
 	const WpDoctorRules *rules;
+	const WpPairs *pairs;
 } WpDoctorCase;
 
 typedef struct {
