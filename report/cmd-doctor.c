@@ -7,6 +7,7 @@
 #include "report/error.h"
 #include "report/gather.h"
 #include "report/load.h"
+#include "report/measure.h"
 #include "report/pages.h"
 #include "report/pairs.h"
 #include "report/view.h"
@@ -15,6 +16,7 @@ typedef struct {
 	WpLoadOptions load;
 	WpAnalysisOptions analysis;
 	const char *rules;
+	WpWords expressions;
 	WpPages pages;
 } DoctorOptions;
 
@@ -26,6 +28,14 @@ static const WpOption doctor_table[] = {
 	  AT(rules),
 	  .argument = "FILE",
 	  .help = "from where on a check speaks: groups with keys, as the manual lists them" },
+	{ .name = "expr",
+	  .kind = WP_OPT_WORDS,
+	  AT(expressions),
+	  .argument = "EXPR",
+	  .help = "an expression over calls, as a table or a course in time:\n"
+		  "\"avg(latency) by node\", \"p95(self) by operation, time(10s) where status == "
+		  "ok\", "
+		  "\"avg(a.return-b.call) by edge\"; repeatable" },
 	{ .name = NULL },
 };
 
@@ -58,6 +68,7 @@ typedef struct {
 	WpGather *gather;
 	WpCourseMaker *maker;
 	WpPairsMaker *pairs;
+	GPtrArray *measures; /* WpMeasure */
 } Makers;
 
 static gboolean
@@ -68,6 +79,8 @@ take_part(const WpAnalysis *part, gpointer data, GError **error)
 	wp_gather_add(makers->gather, part);
 	wp_course_maker_add(makers->maker, part);
 	wp_pairs_maker_add(makers->pairs, part);
+	for (guint i = 0; i < makers->measures->len; i++)
+		wp_measure_add(makers->measures->pdata[i], part);
 	return TRUE;
 }
 
@@ -80,6 +93,26 @@ check_outputs(const WpInvocation *invocation, const DoctorOptions *options, GErr
 	if (options->rules)
 		wp_overwrite_add_input(files, options->rules);
 	return wp_pages_check(&options->pages, wp_doctor_forms, files, error);
+}
+
+static void
+measure_free(gpointer data)
+{
+	wp_measure_free(data);
+}
+
+/* (transfer full) WpMeasure, or NULL and ERROR. */
+static GPtrArray *
+read_expressions(const WpWords *expressions, GError **error)
+{
+	g_autoptr(GPtrArray) measures = g_ptr_array_new_with_free_func(measure_free);
+	for (guint i = 0; i < expressions->n; i++) {
+		WpMeasure *measure = wp_measure_new(expressions->words[i], error);
+		if (!measure)
+			return NULL;
+		g_ptr_array_add(measures, measure);
+	}
+	return g_steal_pointer(&measures);
 }
 
 static void
@@ -111,8 +144,10 @@ write_pages(const WpInvocation *invocation, const DoctorOptions *options,
 	wp_analysis_warn_of_nothing(invocation, analysis, &options->analysis);
 	g_autoptr(WpView) view = wp_view_new(analysis, &shown);
 	wp_pairs_maker_finish(makers->pairs);
-	WpDoctorCase of = { wp_course_maker_course(makers->maker), digest, view, rules,
-			    wp_pairs_maker_pairs(makers->pairs) };
+	for (guint i = 0; i < makers->measures->len; i++)
+		wp_measure_finish(makers->measures->pdata[i]);
+	WpDoctorCase of = { wp_course_maker_course(makers->maker), digest,          view, rules,
+			    wp_pairs_maker_pairs(makers->pairs),   makers->measures };
 	g_autoptr(WpDoctor) doctor = wp_doctor_new(&of);
 	return wp_pages_write(invocation, &options->pages, wp_doctor_forms, write_page, doctor,
 			      error);
@@ -130,11 +165,14 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	    !check_outputs(invocation, options, error) ||
 	    !wp_analysis_check(&options->analysis, error))
 		return -1;
+	g_autoptr(GPtrArray) measures = read_expressions(&options->expressions, error);
+	if (!measures)
+		return -1;
 	g_auto(WpLoadOutcome) outcome = { 0 };
 	g_autoptr(WpGather) gather = wp_gather_new(0);
 	g_autoptr(WpCourseMaker) maker = wp_course_maker_new();
 	g_autoptr(WpPairsMaker) pairs = wp_pairs_maker_new();
-	Makers makers = { gather, maker, pairs };
+	Makers makers = { gather, maker, pairs, measures };
 	g_autoptr(WpAnalysis) analysis =
 		wp_analysis_run(invocation, &options->load, &options->analysis, TRUE, take_part,
 				&makers, &outcome, error);
@@ -151,6 +189,7 @@ const WpCommand wp_command_doctor = {
 	.summary = "one page of what is not as it should be in a capture",
 	.examples = "  wirepath doctor capture.pcap\n"
 		    "  wirepath doctor --from +60s capture.pcap -o findings.md\n"
+		    "  wirepath doctor --expr 'p95(latency) by operation' capture.pcap\n"
 		    "  wirepath doctor --rules ours.rules capture.pcap --format json\n",
 	.min_operands = 1,
 	.max_operands = G_MAXUINT,

@@ -6,6 +6,7 @@
 #include "report/escape.h"
 #include "report/format.h"
 #include "report/json.h"
+#include "report/measure-page.h"
 #include "report/table.h"
 #include "report/words.h"
 #include "report/write-text.h"
@@ -79,6 +80,12 @@ examples_text(const WpDoctor *doctor, const WpDoctorFinding *finding)
 
 /* --- text --- */
 
+static guint
+n_measures(const WpDoctor *doctor)
+{
+	return doctor->of.measures ? doctor->of.measures->len : 0;
+}
+
 static void
 write_line(const WpDoctorPage *page, const char *line, gsize indent, WpOut *out)
 {
@@ -132,6 +139,8 @@ write_text(const WpDoctor *doctor, const WpDoctorPage *page, WpOut *out)
 					finding->check->title, finding->text);
 		write_line(page, rest, 0, out);
 	}
+	for (guint i = 0; i < n_measures(doctor); i++)
+		wp_measure_write_text(doctor->of.measures->pdata[i], &page->style, out);
 }
 
 /* --- Markdown --- */
@@ -164,6 +173,8 @@ write_markdown(const WpDoctor *doctor, const WpDoctorPage *page, WpOut *out)
 			wp_out_printf(out, "- %s: %s. %s\n", wp_finding_verdicts[finding->verdict],
 				      finding->check->title, text);
 	}
+	for (guint i = 0; i < n_measures(doctor); i++)
+		wp_measure_write_markdown(doctor->of.measures->pdata[i], out);
 }
 
 /* --- JSON --- */
@@ -308,6 +319,10 @@ write_json(const WpDoctor *doctor, const WpDoctorPage *page, WpOut *out)
 		write_finding(&json, doctor, doctor->findings->pdata[i]);
 	wp_json_close(&json, ']');
 	write_pairs(&json, doctor);
+	wp_json_open(&json, "measures", '[');
+	for (guint i = 0; i < n_measures(doctor); i++)
+		wp_measure_write_json(doctor->of.measures->pdata[i], &json);
+	wp_json_close(&json, ']');
 	write_rules(&json, doctor);
 	wp_json_close(&json, '}');
 }

@@ -49,6 +49,7 @@ typedef struct {
 	const WpView *view;
 	const WpDoctorRules *rules;
 	const WpPairs *pairs;
+	const GPtrArray *measures; /* WpMeasure: not looked at, but shown; NULL = none */
 } WpDoctorCase;
 
 typedef struct {

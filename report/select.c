@@ -155,20 +155,22 @@ apply_root(Selector *selector, const char *root, gboolean *out_found, GError **e
 }
 
 /* What WpSpan and its records tell, for an expression. */
-static gboolean
-span_matches(const Selector *selector, const WpSpan *span, const WpWhere *where)
+gboolean
+wp_select_matches(const WpResolved *resolved, const WpSpan *span, const WpWhere *where)
 {
 	char src[WP_ENDPOINT_TEXT_MAX], dst[WP_ENDPOINT_TEXT_MAX];
-	const WpRecord *records = wp_trace_records(selector->trace);
+	const WpTrace *trace = wp_resolved_trace(resolved);
+	WpNodes *nodes = wp_trace_nodes(trace);
+	const WpRecord *records = wp_trace_records(trace);
 	const WpRecord *call = &records[span->call_record];
 	gboolean has_return = span->return_record != G_MAXUINT32;
 	WpWhereCall facts = {
-		.src = wp_resolved_node_name(selector->resolved, span->caller),
+		.src = wp_resolved_node_name(resolved, span->caller),
 		.src_address = "",
-		.dst = wp_resolved_node_name(selector->resolved, span->callee),
+		.dst = wp_resolved_node_name(resolved, span->callee),
 		.dst_address = "",
-		.label = wp_nodes_text(selector->nodes, call->label),
-		.protocol = wp_nodes_text(selector->nodes, call->protocol),
+		.label = wp_nodes_text(nodes, call->label),
+		.protocol = wp_nodes_text(nodes, call->protocol),
 		.status = wp_status_name(span->status),
 		.src_port = call->src.port,
 		.dst_port = call->dst.port,
@@ -198,8 +200,8 @@ apply_where(Selector *selector, const WpWhere *where)
 	find_tops(selection->links, NULL, tops);
 	for (guint32 i = 0; i < n; i++)
 		if (selection->keep[i] && tops[i] != WP_NO_SPAN && !is_wanted[tops[i]])
-			is_wanted[tops[i]] =
-				span_matches(selector, &selector->spans->spans[i], where);
+			is_wanted[tops[i]] = wp_select_matches(selector->resolved,
+							       &selector->spans->spans[i], where);
 	for (guint32 i = 0; i < n; i++)
 		selection->keep[i] &= tops[i] != WP_NO_SPAN && is_wanted[tops[i]];
 }

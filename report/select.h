@@ -40,6 +40,9 @@ WpSelection *wp_selection_new(const WpResolved *resolved, const WpLinks *links,
 			      const WpSelectionWish *wish, gboolean *out_found, GError **error);
 void wp_selection_free(WpSelection *selection);
 
+/* TRUE where SPAN, of RESOLVED, fulfils WHERE. */
+gboolean wp_select_matches(const WpResolved *resolved, const WpSpan *span, const WpWhere *where);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpSelection, wp_selection_free)
 
 #endif

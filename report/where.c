@@ -153,6 +153,14 @@ static const WpExpressionField fields[] = {
 static const WpLanguage language = { "--where", "--list-fields lists fields and operators",
 				     fields };
 
+static const WpLanguage within = { "--expr", "the condition is that of --where", fields };
+
+WpWhere *
+wp_where_new_within(const char *text, GError **error)
+{
+	return wp_expression_new(&within, text, error);
+}
+
 WpWhere *
 wp_where_new(const char *text, GError **error)
 {

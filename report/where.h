@@ -41,6 +41,9 @@ typedef struct {
 
 /* (transfer full) NULL with WP_REPORT_ERROR_USAGE, which points at the place. */
 WpWhere *wp_where_new(const char *text, GError **error);
+
+/* The same, inside an expression of --expr (measure.h), which errors name. */
+WpWhere *wp_where_new_within(const char *text, GError **error);
 void wp_where_free(WpWhere *where);
 
 gboolean wp_where_matches(const WpWhere *where, const WpWhereCall *call);

@@ -1,12 +1,13 @@
 /*
- * Words, one a line, through the parser of every command, with the tables of all of them. What --where
- * and --columns were given is compiled, and evaluated on a call.
+ * Words, one a line, through the parser of every command, with the tables of all of them. What --where,
+ * --columns and --expr were given is compiled, and --where evaluated on a call.
  */
 #include <stdint.h>
 #include <string.h>
 
 #include "report/column.h"
 #include "report/command.h"
+#include "report/measure.h"
 #include "report/triggers.h"
 #include "report/where.h"
 
@@ -32,6 +33,14 @@ try_triggers(const char *text)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(WpTriggers) triggers = wp_triggers_new(&text, 1, &error);
 	g_assert((triggers == NULL) == (error != NULL));
+}
+
+static void
+try_measure(const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(WpMeasure) measure = wp_measure_new(text, &error);
+	g_assert((measure == NULL) == (error != NULL));
 }
 
 static void
@@ -68,6 +77,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (gsize i = 0; words[i]; i++) {
 		try_expression(words[i]);
 		try_triggers(words[i]);
+		try_measure(words[i]);
 		try_columns(words[i]);
 	}
 	return 0;
