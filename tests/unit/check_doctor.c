@@ -127,8 +127,10 @@ visit_init(Visit *visit, const char *system, const char *settings)
 static void
 examine(Visit *visit)
 {
-	const WpDoctorCase of = { wp_course_maker_course(visit->maker), visit->digest, visit->view,
-				  &visit->rules, wp_pairs_maker_pairs(visit->pairs) };
+	const WpDoctorCase of = {
+		wp_course_maker_course(visit->maker), visit->digest, visit->view, &visit->rules,
+		wp_pairs_maker_pairs(visit->pairs),   NULL
+	};
 	wp_doctor_free(visit->doctor);
 	visit->doctor = wp_doctor_new(&of);
 }
