@@ -57,6 +57,7 @@ typedef struct {
 	WpMissing *missing;
 	guint32 *joined;  /* by host: kinds that were not told apart */
 	gboolean *solved; /* by host; not all of them only where it was stopped */
+	WpPace *paces;    /* by host */
 } Engine;
 
 static gboolean
@@ -241,7 +242,8 @@ solve_host(Engine *engine, guint32 host)
 				 .n_marks = marks->len,
 				 .n_lost = wp_missing_of(engine->missing, host).n };
 	g_autofree WpNestBelief *beliefs = NULL;
-	WpNestProblem *problem = wp_nest_solve(engine->resolved, &own, &engine->options, &beliefs);
+	WpNestProblem *problem = wp_nest_solve(engine->resolved, &own, &engine->options, &beliefs,
+					       &engine->paces[host]);
 	if (!problem)
 		return;
 	engine->joined[host] = problem->n_joined;
@@ -297,9 +299,25 @@ solve_hosts(Engine *engine, guint n_threads)
 	g_qsort_with_data(order, (gint)engine->n_hosts, sizeof order[0], compare_sizes, engine);
 	engine->solved = g_new0(gboolean, MAX(engine->n_hosts, 1));
 	engine->joined = g_new0(guint32, MAX(engine->n_hosts, 1));
+	engine->paces = g_new0(WpPace, MAX(engine->n_hosts, 1));
 	if (engine->n_spans < ENOUGH_FOR_THREADS)
 		n_threads = 1;
 	wp_parallel_run(engine->n_hosts, n_threads, solve_item, &hosts);
+}
+
+/* The links have the paces of hosts, which go over to them, where one has a clock of its own. */
+static void
+keep_paces(Engine *engine)
+{
+	WpLinks *links = engine->links;
+
+	for (guint32 host = 0; host < engine->n_hosts && !links->paces; host++)
+		if (engine->paces[host].pace > 0) {
+			links->paces = engine->paces;
+			links->n_paces = engine->n_hosts;
+		}
+	if (!links->paces)
+		g_free(engine->paces);
 }
 
 /* TRUE where the work was stopped before it was known whether the call has a parent. */
@@ -418,6 +436,7 @@ run_reference(const WpResolved *resolved, const void *given, const WpReference *
 	find_marks(&engine);
 	engine.missing = wp_missing_new(resolved);
 	solve_hosts(&engine, (guint)options.threads);
+	keep_paces(&engine);
 	engine.links->has_odds = TRUE;
 	mark_others(&engine);
 	wp_links_take_answered(engine.links, resolved);

@@ -20,6 +20,7 @@ wp_links_free(WpLinks *links)
 		return;
 	g_free(links->links);
 	g_free(links->path_odds);
+	g_free(links->paces);
 	g_free(links);
 }
 

@@ -51,12 +51,20 @@ struct WpLink {
 	guint32 evidence;     /* WP_EVIDENCE_... */
 };
 
+/* By what clock the work of a host goes (nesting-clock.h). */
+typedef struct {
+	double pace; /* 0: real time */
+	guint32 processors;
+} WpPace;
+
 typedef struct {
 	WpLink *links;
 	guint32 n;
 	gboolean has_odds; /* probabilities can be counted on: 90 % means 9 of 10 are right */
 	guint64 n_joined; /* kinds of calls and delays that were not told apart, for want of room */
 	float *path_odds; /* by span: of a root, how sure its path is; else -1; NULL = not known */
+	WpPace *paces;    /* by host; NULL: all go by real time */
+	guint32 n_paces;
 } WpLinks;
 
 /* (transfer full) N links without parent, probability -1. */

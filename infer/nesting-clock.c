@@ -92,8 +92,8 @@ init_course(const WpResolved *resolved, const WpNestHost *host, Course *out)
 
 /* --- making --- */
 
-static double
-rate_of(const WpQuickLog *quick, const WpNestPace *pace, gint in_hand)
+double
+wp_pace_rate(const WpQuickLog *quick, const WpPace *pace, guint32 in_hand)
 {
 	double share = (double)in_hand / MAX(pace->processors, 1);
 	return share > 1 ? wp_quick_exp(-pace->pace * wp_quick_log(quick, share)) : 1;
@@ -101,7 +101,7 @@ rate_of(const WpQuickLog *quick, const WpNestPace *pace, gint in_hand)
 
 /* By what rates are to be multiplied, so that work takes as long in all as in real time. */
 static double
-scale_of(const WpQuickLog *quick, const WpNestPace *pace, const Course *course)
+scale_of(const WpQuickLog *quick, const WpPace *pace, const Course *course)
 {
 	double real_ns = 0, own_ns = 0;
 
@@ -110,14 +110,14 @@ scale_of(const WpQuickLog *quick, const WpNestPace *pace, const Course *course)
 		if (course->in_hand[i] <= 0)
 			continue;
 		real_ns += length_ns;
-		own_ns += length_ns * rate_of(quick, pace, course->in_hand[i]);
+		own_ns += length_ns * wp_pace_rate(quick, pace, (guint32)course->in_hand[i]);
 	}
 	return own_ns > 0 ? real_ns / own_ns : 1;
 }
 
 /* Where nothing is in hand it goes by real time: no time of it is beyond what real times are. */
 WpNestClock *
-wp_nest_clock_new(const WpResolved *resolved, const WpNestHost *host, const WpNestPace *pace)
+wp_nest_clock_new(const WpResolved *resolved, const WpNestHost *host, const WpPace *pace)
 {
 	if (pace->pace <= 0)
 		return NULL;
@@ -134,7 +134,8 @@ wp_nest_clock_new(const WpResolved *resolved, const WpNestHost *host, const WpNe
 	clock->rates = g_new(double, MAX(course.n, 1));
 	for (guint32 i = 0; i < clock->n; i++) {
 		gint in_hand = course.in_hand[i];
-		clock->rates[i] = in_hand > 0 ? scale * rate_of(&quick, pace, in_hand) : 1;
+		clock->rates[i] =
+			in_hand > 0 ? scale * wp_pace_rate(&quick, pace, (guint32)in_hand) : 1;
 		clock->at_ns[i] =
 			i == 0 ? clock->times_ns[0] : read_from(clock, i - 1, clock->times_ns[i]);
 	}

@@ -16,26 +16,24 @@
  * (reference: virtual time of shared servers, Parekh and Gallager, "A Generalized Processor Sharing Approach to
  * Flow Control in Integrated Services Networks", IEEE/ACM ToN 1993. It is not in the SOSP 2003 paper.)
  *
- * Inside of the nesting engine; nobody else includes this.
+ * Inside of the nesting engine, and of what simulates hosts by what it found (redraw.h).
  */
 #ifndef WP_INFER_NESTING_CLOCK_H
 #define WP_INFER_NESTING_CLOCK_H
 
+#include "infer/links.h"
 #include "infer/nesting.h"
-
-/* How a clock goes. */
-typedef struct {
-	double pace; /* 0: real time */
-	guint32 processors;
-} WpNestPace;
 
 /* (transfer full) The clock of HOST, whose own is not asked; NULL for real time. */
 WpNestClock *wp_nest_clock_new(const WpResolved *resolved, const WpNestHost *host,
-			       const WpNestPace *pace);
+			       const WpPace *pace);
 void wp_nest_clock_free(WpNestClock *clock);
 
 /* How fast CLOCK (NULL: real time, 1) goes until TIME_NS, against real time. */
 double wp_nest_clock_rate(const WpNestClock *clock, gint64 time_ns);
+
+/* How fast one goes by PACE while so much is in hand, not scaled: at most 1. */
+double wp_pace_rate(const WpQuickLog *quick, const WpPace *pace, guint32 in_hand);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpNestClock, wp_nest_clock_free)
 

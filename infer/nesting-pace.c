@@ -17,7 +17,7 @@
 #define MIN_TOTAL    15.0 /* ... and in all */
 #define MIN_LIKELIER 0.07 /* nats an event, of an answer each: accidents bring 0.04 */
 
-static const WpNestPace paces[] = {
+static const WpPace paces[] = {
 	{ 0, 1 }, { 0.25, 1 }, { 0.5, 1 }, { 0.75, 1 }, { 1, 1 },
 	{ 1, 2 }, { 1, 4 },    { 1, 8 },   { 1, 16 },
 };
@@ -87,10 +87,10 @@ score_on(const WpNestProblem *real, const WpNestProblem *answer, const WpNestClo
 }
 
 /* The clock on which the gaps of ANSWER are the most regular, of those that are tried. */
-static const WpNestPace *
+static const WpPace *
 learn_pace(const WpNestProblem *real, const WpNestProblem *answer, const WpNestHost *host)
 {
-	const WpNestPace *best = REAL_TIME;
+	const WpPace *best = REAL_TIME;
 	guint32 n_events;
 	double best_total = score_on(real, answer, NULL, &n_events);
 
@@ -152,7 +152,7 @@ init_part(const WpResolved *resolved, const WpNestHost *host, Part *out)
 typedef struct {
 	WpNestProblem *problem;
 	WpNestBelief *beliefs;
-	const WpNestPace *pace;
+	const WpPace *pace;
 } Solution;
 
 typedef struct {
@@ -163,7 +163,7 @@ typedef struct {
 } Host;
 
 static Solution
-solve_at(const Host *host, const WpNestPace *pace)
+solve_at(const Host *host, const WpPace *pace)
 {
 	g_autoptr(WpNestClock) clock = wp_nest_clock_new(host->resolved, host->host, pace);
 	WpNestHost own = *host->host;
@@ -197,7 +197,7 @@ is_busy(const WpNestProblem *problem, double candidates)
  * it leads back to real time.
  */
 static Solution
-follow_pace(const Host *host, const WpNestPace *pace)
+follow_pace(const Host *host, const WpPace *pace)
 {
 	Solution solution = { NULL, NULL, REAL_TIME };
 
@@ -230,7 +230,7 @@ gain_of(const Host *host, const Solution *solution, const Solution *first)
 static void
 settle_pace(const Host *host, Solution *solution)
 {
-	const WpNestPace *pace = learn_pace(host->real, solution->problem, host->host);
+	const WpPace *pace = learn_pace(host->real, solution->problem, host->host);
 
 	if (pace == REAL_TIME && is_busy(solution->problem, VERY_BUSY))
 		pace = ALL_WORK;
@@ -246,7 +246,7 @@ settle_pace(const Host *host, Solution *solution)
 
 WpNestProblem *
 wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOptions *options,
-	      WpNestBelief **out_beliefs)
+	      WpNestBelief **out_beliefs, WpPace *out_pace)
 {
 	Part part;
 
@@ -259,12 +259,13 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 		wp_nest_problem_free(own.real);
 	}
 	if (!part.is_all) {
-		const WpNestPace *pace = solution.pace;
+		const WpPace *pace = solution.pace;
 		clear_solution(&solution);
 		own.host = host;
 		solution = solve_at(&own, pace);
 	}
 	g_free(part.incoming);
 	*out_beliefs = solution.beliefs;
+	*out_pace = *solution.pace;
 	return solution.problem;
 }

@@ -8,10 +8,12 @@
 #include "infer/nesting-clock.h"
 
 /*
- * (transfer full) The problem of HOST, solved, and how sure each bundle is (transfer full OUT_BELIEFS: n_bundles);
+ * (transfer full) The problem of HOST, solved, and how sure each bundle is (transfer full OUT_BELIEFS: n_bundles), and
+ * by which clock it is;
  * NULL where it sends no calls or receives none.
  */
 WpNestProblem *wp_nest_solve(const WpResolved *resolved, const WpNestHost *host,
-			     const WpNestOptions *options, WpNestBelief **out_beliefs);
+			     const WpNestOptions *options, WpNestBelief **out_beliefs,
+			     WpPace *out_pace);
 
 #endif

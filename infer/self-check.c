@@ -6,15 +6,19 @@
 #include "infer/map.h"
 #include "infer/path.h"
 #include "infer/random.h"
+#include "infer/redraw.h"
 
 typedef struct {
+	const WpResolved *resolved;
 	const WpTrace *trace;
 	const WpSpans *spans;
 	const WpLinks *links;
 	WpPaths *paths;
 	guint32 *root_of; /* by span: WP_NO_SPAN = on no path */
-	gint64 *shift_ns; /* by span */
-	guint32 *span_of; /* by record: the span that it belongs to, or WP_NO_SPAN */
+	gint64 *shift_ns; /* by span: of its call */
+	gint64 *return_shift_ns;
+	guint32 *dealt_to; /* by root: what begins in its place */
+	guint32 *span_of;  /* by record: the span that it belongs to, or WP_NO_SPAN */
 	WpRandom64 random;
 } Draw;
 
@@ -60,8 +64,54 @@ deal(Draw *draw)
 		for (guint k = 0; k < list->len; k++) {
 			guint32 place = g_array_index(list, guint32, k);
 			draw->shift_ns[dealt[k]] = spans[place].call_ns - spans[dealt[k]].call_ns;
+			draw->dealt_to[place] = dealt[k];
 		}
 	}
+}
+
+/*
+ * Over a connection that has had one request at a time so far, the next one comes as long after the reply to the one
+ * before as it did.
+ */
+static void
+follow_connections(const Draw *draw, guint32 *next, gint64 *pause_ns)
+{
+	const WpRecord *records = wp_trace_records(draw->trace);
+	const WpSpan *spans = draw->spans->spans;
+	g_autoptr(WpMap) last = wp_map_new();
+
+	for (guint32 i = 0; i < draw->spans->n; i++) {
+		next[i] = WP_NO_SPAN;
+		pause_ns[i] = -1;
+	}
+	for (guint32 i = 0; i < draw->paths->n_roots; i++) {
+		guint32 place = draw->paths->roots[i], own = draw->dealt_to[place];
+		guint32 flow = records[spans[place].call_record].flow;
+		if (!flow)
+			continue;
+		guint32 *before = wp_map_at(last, flow, place);
+		const WpSpan *other = &spans[*before];
+		if (*before != place && wp_span_is_paired(other) &&
+		    other->return_ns <= spans[place].call_ns) {
+			next[draw->dealt_to[*before]] = own;
+			pause_ns[own] = spans[place].call_ns - other->return_ns;
+		}
+		*before = place;
+	}
+}
+
+/* Requests beside other ones, at hosts that work slower the more they have in hand. */
+static void
+redraw(Draw *draw)
+{
+	g_autofree guint32 *next = g_new(guint32, MAX(draw->spans->n, 1));
+	g_autofree gint64 *pause_ns = g_new(gint64, MAX(draw->spans->n, 1));
+	const WpRedrawPlan plan = { draw->root_of, next, pause_ns };
+
+	if (!draw->links->paces)
+		return;
+	follow_connections(draw, next, pause_ns);
+	wp_redraw(draw->resolved, draw->links, &plan, draw->shift_ns, draw->return_shift_ns);
 }
 
 /* Calls move with their request; what is on no path with the first call on its connection that is. */
@@ -76,6 +126,13 @@ spread_shifts(Draw *draw, WpMap *span_of_flow)
 		draw->shift_ns[i] = draw->shift_ns[draw->root_of[i]];
 		wp_map_at(span_of_flow, records[draw->spans->spans[i].call_record].flow, i);
 	}
+	for (guint32 i = 0; i < draw->spans->n; i++) {
+		guint32 flow = records[draw->spans->spans[i].call_record].flow;
+		guint32 first = flow ? wp_map_find(span_of_flow, flow) : WP_MAP_NONE;
+		if (draw->root_of[i] == WP_NO_SPAN && first != WP_MAP_NONE)
+			draw->shift_ns[i] = draw->shift_ns[first];
+		draw->return_shift_ns[i] = draw->shift_ns[i];
+	}
 }
 
 static gint64
@@ -84,9 +141,11 @@ shift_of_record(const Draw *draw, const WpMap *span_of_flow, gsize number)
 	const WpRecord *record = &wp_trace_records(draw->trace)[number];
 	guint32 span = draw->span_of[number];
 
-	if (span == WP_NO_SPAN || draw->root_of[span] == WP_NO_SPAN)
+	if (span == WP_NO_SPAN)
 		span = record->flow ? wp_map_find(span_of_flow, record->flow) : WP_MAP_NONE;
-	return span == WP_MAP_NONE ? 0 : draw->shift_ns[span];
+	if (span == WP_MAP_NONE)
+		return 0;
+	return record->kind == WP_KIND_RETURN ? draw->return_shift_ns[span] : draw->shift_ns[span];
 }
 
 static void
@@ -112,6 +171,7 @@ make_trace(Draw *draw)
 	g_autoptr(WpMap) span_of_flow = wp_map_new();
 
 	spread_shifts(draw, span_of_flow);
+	redraw(draw);
 	wp_sink_begin(sink, wp_trace_nodes(draw->trace), NULL);
 	for (gsize i = 0; i < wp_trace_n_records(draw->trace); i++) {
 		WpRecord record = records[i];
@@ -184,16 +244,21 @@ wp_self_check(const WpResolved *resolved, const WpLinks *links, const WpResolveO
 	const WpSpans *spans = wp_resolved_spans(resolved);
 	g_autofree guint32 *root_of = g_new(guint32, (gsize)spans->n + 1);
 	g_autofree gint64 *shift_ns = g_new0(gint64, (gsize)spans->n + 1);
+	g_autofree guint32 *dealt_to = g_new0(guint32, (gsize)spans->n + 1);
+	g_autofree gint64 *return_shift_ns = g_new0(gint64, (gsize)spans->n + 1);
 	const WpTrace *given = wp_resolved_trace(resolved);
 	g_autofree guint32 *span_of = g_new(guint32, wp_trace_n_records(given) + 1);
 	g_autoptr(WpPaths) paths = wp_paths_new(spans, links, NULL, NULL);
-	Draw draw = { .trace = given,
+	Draw draw = { .resolved = resolved,
+		      .trace = given,
 		      .spans = spans,
 		      .links = links,
 		      .paths = paths,
 		      .root_of = root_of,
 		      .span_of = span_of,
 		      .shift_ns = shift_ns,
+		      .return_shift_ns = return_shift_ns,
+		      .dealt_to = dealt_to,
 		      .random = { WP_RANDOM64_SEED } };
 
 	find_roots(&draw);
