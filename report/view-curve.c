@@ -71,6 +71,31 @@ add_to_bucket(gint64 low_ns, gint64 high_ns, guint64 count, gpointer data)
 	buckets->counts[i] += count;
 }
 
+static void
+join_bin(gint64 low_ns, gint64 high_ns, guint64 count, gpointer data)
+{
+	GArray *bins = data;
+	WpViewBin bin = { low_ns, high_ns, count };
+	WpViewBin *last = bins->len ? &g_array_index(bins, WpViewBin, bins->len - 1) : NULL;
+
+	if (last && last->high_ns == low_ns && high_ns <= last->low_ns + last->low_ns / 16) {
+		last->high_ns = high_ns;
+		last->count += count;
+	} else {
+		g_array_append_val(bins, bin);
+	}
+}
+
+GArray *
+wp_view_latency_bins(const WpView *view, const WpViewOperation *operation)
+{
+	const WpPatternSet *set = view->analysis->patterns;
+	GArray *bins = g_array_new(FALSE, FALSE, sizeof(WpViewBin));
+
+	wp_delay_foreach_bin(set->operations[operation->number].latency, join_bin, bins);
+	return bins;
+}
+
 void
 wp_view_add_latencies(const WpView *view, const WpViewOperation *operation, const gint64 *bounds_ns,
 		      guint n, guint64 *counts)

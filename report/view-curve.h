@@ -32,4 +32,17 @@ WpViewCurve wp_view_curve(const WpView *view, const WpViewPattern *pattern, guin
 void wp_view_add_latencies(const WpView *view, const WpViewOperation *operation,
 			   const gint64 *bounds_ns, guint n, guint64 *counts);
 
+/* Latencies: so many from LOW to below HIGH. */
+typedef struct {
+	gint64 low_ns;
+	gint64 high_ns;
+	guint64 count;
+} WpViewBin;
+
+/*
+ * (transfer full) The latencies of OPERATION of VIEW as bins (of WpViewBin) with a count each, by low_ns; such as touch are
+ * one where together they are at most a 16th of their low bound wide, so that there are 11 a power of two.
+ */
+GArray *wp_view_latency_bins(const WpView *view, const WpViewOperation *operation);
+
 #endif

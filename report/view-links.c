@@ -9,6 +9,8 @@
 const char *const wp_view_class_names[WP_VIEW_N_CLASSES] = { "1",   "2",    "3-4",
 							     "5-8", "9-16", "over 16" };
 
+const char *const wp_view_trust_names[] = { "none", "high", "mixed", "low", "stopped" };
+
 const char *const wp_view_lot_names[WP_VIEW_N_LOTS] = { "in_requests",   "in_background",
 							"in_uncertain",  "unpaired",
 							"parent_unseen", "parent_not_found",

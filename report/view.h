@@ -260,6 +260,8 @@ typedef enum {
 	WP_VIEW_TRUST_STOPPED /* Ctrl-C came during inference: not to be judged */
 } WpViewTrust;
 
+extern const char *const wp_view_trust_names[]; /* for programs */
+
 /* Load classes: calls by the number of their candidate parents. */
 #define WP_VIEW_N_CLASSES 6
 extern const char *const wp_view_class_names[WP_VIEW_N_CLASSES];

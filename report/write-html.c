@@ -633,6 +633,7 @@ write_report(const WpView *view, const WpPage *page, WpOut *out)
 	wp_html_service_graph(&html);
 	wp_html_flame(&html);
 	write_quality(&html);
+	wp_html_data(&html);
 	wp_html_end(&html);
 }
 

@@ -72,6 +72,9 @@ void wp_html_clusters(const WpHtml *html);
 /* The section of latencies over time (write-html-course.c); nothing without a digest. */
 void wp_html_course(const WpHtml *html);
 
+/* The numbers of the page for a script (write-html-data.c). */
+void wp_html_data(const WpHtml *html);
+
 void wp_html_service_graph(const WpHtml *html);
 
 /* The same drawing as a file of its own: a WpWriter's report. */

@@ -451,10 +451,9 @@ write_lots(WpJson *json, const WpView *view)
 static void
 write_links(WpJson *json, const WpViewLinks *links)
 {
-	static const char *const trusts[] = { "none", "high", "mixed", "low", "stopped" };
 	wp_json_open(json, "links", '{');
 	wp_json_text(json, "engine", links->engine);
-	wp_json_text(json, "trust", trusts[links->trust]);
+	wp_json_text(json, "trust", wp_view_trust_names[links->trust]);
 	wp_json_number(json, "parallelism", links->parallelism, 4);
 	wp_json_uint(json, "linked", links->n_linked);
 	wp_json_uint(json, "one_candidate", links->n_certain);

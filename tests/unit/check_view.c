@@ -6,6 +6,7 @@
 #include "capture/trace.h"
 #include "report/analysis.h"
 #include "report/options.h"
+#include "report/view-curve.h"
 #include "tests/support/suite.h"
 
 /* An analysis of records written one by one. */
@@ -467,5 +468,33 @@ START_TEST(sums)
 }
 END_TEST
 
+/* Latencies 100, 103 .. 217 us, and 900 us: every request in one bin, none finer than need be. */
+START_TEST(latency_bins)
+{
+	g_auto(Made) made;
+	made_init(&made);
+	for (int i = 0; i < 40; i++)
+		call(&made, "client", "web", "GET /", 2000 * i, 2000 * i + 100 + 3 * i, FALSE);
+	call(&made, "client", "web", "GET /", 90000, 90900, FALSE);
+	const WpView *view = view_of(&made);
+	g_autoptr(GArray) bins = wp_view_latency_bins(view, &view->operations[0]);
+	guint64 n = 0;
+	gint64 end_ns = 0;
+	for (guint i = 0; i < bins->len; i++) {
+		const WpViewBin *bin = &g_array_index(bins, WpViewBin, i);
+		ck_assert_int_ge(bin->low_ns, end_ns);
+		ck_assert_int_gt(bin->high_ns, bin->low_ns);
+		ck_assert_int_le(bin->high_ns - bin->low_ns, bin->low_ns / 16);
+		ck_assert_uint_gt(bin->count, 0);
+		n += bin->count;
+		end_ns = bin->high_ns;
+	}
+	ck_assert_uint_eq(n, 41);
+	ck_assert_int_le(g_array_index(bins, WpViewBin, 0).low_ns, 100000);
+	ck_assert_int_gt(end_ns, 900000);
+	ck_assert_uint_lt(bins->len, 41);
+}
+END_TEST
+
 WP_SUITE("view", numbers, uncertain_patterns_fold, totals, losses, repeats, trust, selection,
-	 siblings, sums)
+	 siblings, sums, latency_bins)
