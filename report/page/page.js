@@ -1,13 +1,14 @@
 /*
  * What the script adds to an HTML report: sorting, trees that open and close, find, mapper, zoom, a window for a
  * node, keys. It reads everything from the page, which says the same without it; nothing is sent or loaded. What
- * one looks at stands in the address, so that a link can be passed on. The makefile puts it, and beside.js behind it,
- * into one function.
+ * one looks at stands in the address, so that a link can be passed on. The makefile puts it, the files for a second
+ * result (beside*.js) and start.js, in this order, into one function.
  */
 	"use strict";
 
 	var root = document.documentElement;
-	var state = {};   /* p, n: pattern and node; r: root; q, c, s, w, k: controls; t: theme; o: order */
+	var state = {};   /* p, n: pattern and node; r: root; q, c, s, w, k: controls; t: theme; o: order; f, d, e: of a second result */
+	var sortables = Object.create(null); /* tables by their names in the address */
 	var trees = [];   /* { number, table, rows: [{ tr, depth, open, branch }], root } */
 	var current = null; /* { tree, index } */
 	var lastDrawing = null;
@@ -91,12 +92,13 @@
 				cell.removeAttribute("aria-sort");
 		});
 	}
-	function makeSortable(table, number) {
+	function makeSortable(table, name) {
+		sortables[name] = table;
 		Array.prototype.forEach.call(table.tHead.rows[0].cells, function (cell, column) {
 			var sorter = button(cell.textContent, "Sort by this column", function () {
 				var down = cell.getAttribute("aria-sort") !== "descending";
 				sortTable(table, column, down);
-				state.sort = number + "." + column + "." + (down ? 1 : 0);
+				state.sort = name + "." + column + "." + (down ? 1 : 0);
 				save();
 			});
 			cell.textContent = "";
@@ -686,7 +688,7 @@
 			save();
 		});
 		orderSelect.setAttribute("aria-label", "Order of matches");
-		controls.appendChild(live);
+		(document.getElementById("data") ? bar : controls).appendChild(live);
 		mapSelects.c = chooser("Colour", attributes, remap);
 		mapSelects.s = chooser("Shape", attributes.filter(function (one) { return one[0] !== "node"; }), remap);
 		mapSelects.w = chooser("Width", attributes.filter(function (one) { return one[0] !== "node"; }), remap);
@@ -705,9 +707,11 @@
 			root.setAttribute("data-theme", state.t);
 			remap();
 		}));
-		if (document.getElementById("time"))
+		if (document.getElementById("data"))
 			makeBeside(bar);
 		controls.appendChild(button("Keys", "All keys (?)", function () { toggle(helpPanel); }));
+		if (besideNote)
+			bar.appendChild(besideNote);
 		findInput.addEventListener("keydown", function (event) {
 			if (event.key === "Enter") {
 				find(event.shiftKey ? -1 : 1);
@@ -733,7 +737,7 @@
 		["Up Down", "the call above, below"], ["Right Left", "open; close, or go to the caller"], ["Home End", "first, last call"],
 		["Enter", "window of the call"], ["l", "the child with the most time"], ["o", "open one more level"], ["1 .. 9", "open so many levels"],
 		["]  [", "open, close all levels"], ["r", "the call becomes the root"], ["u", "root: up one level"], ["R", "the whole pattern again"],
-		["+  -  0", "zoom in, out, whole"], ["m", "mapper"], ["k", "key"], ["?", "this"], ["Esc", "close"]
+		["+  -  0", "zoom in, out, whole"], ["m", "mapper"], ["k", "key"], ["L", "a second result beside this page"], ["?", "this"], ["Esc", "close"]
 	];
 	function fillHelp() {
 		var table = make("table", {}), body = make("tbody", {});
@@ -777,6 +781,10 @@
 		"N": function () { find(-1); },
 		"m": function () { mapSelects.c.focus(); },
 		"k": function () { toggle(keyPanel); },
+		"L": function () {
+			if (besideInput)
+				besideInput.click();
+		},
 		"?": function () { toggle(helpPanel); },
 		"+": function () { zoomNow(2); },
 		"=": function () { zoomNow(2); },
@@ -864,11 +872,7 @@
 			bar.slider.value = state.sure;
 			pale(parseFloat(state.sure) || 0);
 		}
-		if (state.sort) {
-			var words = state.sort.split("."), table = document.querySelectorAll("table.sortable")[+words[0]];
-			if (table && table.tHead.rows[0].cells[+words[1]])
-				sortTable(table, +words[1], words[2] === "1");
-		}
+		applySort();
 		if (state.c || state.s || state.w)
 			remap();
 		else
@@ -878,10 +882,17 @@
 			tree.root = tree.rows[+state.r] ? +state.r : 0;
 			go(tree, +state.n, true);
 		}
+		applyBeside();
+	}
+	function applySort() {
+		var words = (state.sort || "").split("."), table = sortables[words[0]];
+		if (table && table.tHead.rows[0].cells[+words[1]])
+			sortTable(table, +words[1], words[2] === "1");
 	}
 	/* Paper has no way to open what is closed. */
 	function onPrint() {
 		each("details.pattern", function (one, index) { one.open = one.open || index < 10; });
+		printBeside();
 	}
 
 	/* What can be scrolled is a landmark, and no two landmarks have one name: those of a pattern have its name, too. */
@@ -889,7 +900,7 @@
 		var seen = {};
 		each(".wide", function (one) {
 			var caption = one.querySelector("caption") || one.querySelector("title");
-			var name = caption ? caption.textContent : "table", within = one.closest("details.pattern");
+			var name = caption ? caption.textContent : "table", within = one.closest("details.pattern, details.pair");
 			if (within)
 				name += ", " + within.querySelector("summary").textContent.trim();
 			seen["=" + name] = (seen["=" + name] || 0) + 1;
@@ -897,17 +908,3 @@
 			one.setAttribute("aria-label", seen["=" + name] > 1 ? name + ", " + seen["=" + name] : name);
 		});
 	}
-
-	load();
-	each("table.sortable", makeSortable);
-	each("table.tree", function (table) { trees.push(makeTree(table)); });
-	makeBar();
-	fillHelp();
-	each("svg.timeline", makeTimeline);
-	each("svg.flame", makeFlame);
-	apply();
-	nameRegions();
-	document.addEventListener("keydown", onKey);
-	addEventListener("beforeprint", onPrint);
-	addEventListener("hashchange", function () { state = {}; load(); apply(); });
-	root.setAttribute("data-ready", "1");

@@ -199,41 +199,6 @@ async function review(browser) {
 		}
 }
 
-/* Another result beside the page: its JSON form, a page, and what is neither. */
-async function beside(browser) {
-	const rows = (n) => "[...document.querySelectorAll('#beside table')[" + n + "].tBodies[0].rows].map(r => [...r.cells].map(c =>" +
-		"c.dataset.v === undefined ? c.textContent : +c.dataset.v))";
-	const said = "document.querySelector('[role=status]').textContent";
-	const open = async (file, wanted) => {
-		await browser.ask(said + " = ''"); /* what was said of the file before */
-		await browser.choose("input[type=file]", file);
-		check("what is said of " + file, await browser.until(wanted + ".test(" + said + ")"), await browser.ask(said));
-	};
-	const shown = report.operations.filter((one) => !one.background);
-	await browser.open(url);
-	for (const file of [json, page]) {
-		await open(file, /stands beside/);
-		const requests = await browser.ask(rows(0)), nodes = await browser.ask(rows(1));
-		check("all requests stand beside " + file, requests.length === shown.length, requests.length);
-		requests.forEach((cells, i) => {
-			const pairs = [[1, 2], [5, 6], [7, 8], [9, 10]];
-			check("a page beside itself", cells[4] === "0%" && pairs.every(([a, b]) => Math.abs(cells[a] - cells[b]) <= 1), cells);
-			check("mean, p95, requests, errors", [shown[i].latency.mean_ns, shown[i].latency.p95_ns, shown[i].count, shown[i].errors]
-				.every((value, k) => Math.abs(cells[pairs[k][0]] - value) <= 1), cells);
-		});
-		check("all nodes stand beside " + file, nodes.length === report.self_by_node.length, nodes.length);
-		check("self times", nodes.every((cells, i) => Math.abs(cells[5] - report.self_by_node[i].self_ns) <= 1), nodes[0]);
-	}
-	check("one section", await browser.ask("document.querySelectorAll('#beside').length") === 1);
-	await open(hostile, /stands beside/);
-	check("hostile names are text beside, too", await browser.ask("document.querySelectorAll('#beside img, #beside script, #beside a').length") === 0);
-	const requests = await browser.ask(rows(0));
-	check("what is on one side is said to be", requests.some((cells) => cells[4] === "only beside") && requests.some((cells) => cells[4] === "only here"));
-	await open(reviewJson, /cannot be shown: it is no result/);
-	await open(reviewPage, /cannot be shown: it is no page/);
-	check("nothing is requested or said beside", browser.heard.length === 0, browser.heard);
-}
-
 /* A table of hundreds of rows: the first hundred in the order chosen, or all. */
 async function longTable(browser) {
 	await browser.open("file://" + fs.realpathSync(hostile));
@@ -265,7 +230,7 @@ async function hostilePage(browser, file) {
 }
 
 run(program, async (browser) => {
-	for (const test of [quiet, numbers, tails, keyboard, address, drawings, plain, review, beside, longTable, hostileNames])
+	for (const test of [quiet, numbers, tails, keyboard, address, drawings, plain, review, longTable, hostileNames])
 		await test(browser);
 	console.log(failed ? failed + " failed" : "all passed");
 	return failed;
