@@ -5,9 +5,9 @@
  * what is behind it is made when it is opened.
  */
 
-	var second = null;      /* { name, result }: as read from the file; null = none */
+	var second = null;      /* { name, result, own, isSwapped }: as read from the file and from this page; null = none */
 	var besideInput = null; /* the file field; null where the page holds no numbers */
-	var besideNote, besideRows = 200, besidePatterns = 100, besideTrees = 20; /* of each request or table */
+	var besideNote, besideRows = 200, besidePatterns = 100, besideTrees = 20, besideCalls = 400; /* shown at most */
 
 	/* --- words and numbers --- */
 
@@ -102,6 +102,8 @@
 		table.appendChild(make("caption", {}, caption));
 		table.appendChild(make("thead", {})).appendChild(head);
 		fill(body);
+		if (body.rows.length && body.rows[0].lastChild.textContent && !body.rows[0].lastChild.hasAttribute("data-v"))
+			head.lastChild.className = "words";
 		table.appendChild(body);
 		wide.appendChild(table);
 		box.appendChild(wide);
@@ -145,11 +147,12 @@
 			box.appendChild(make("p", {}, "Its calls are not among the data of either side."));
 			return;
 		}
+		var shown = rows.slice(0, besideCalls);
 		addTable(box, "All its patterns as one tree, as expected: calls and self time a request", ["call", "calls before", "after", "self before", "after", "bars", "change",
 			"mean latency before", "after"], function (body) {
-			rows.slice(0, 400).forEach(function (own, index) {
+			shown.forEach(function (own, index) {
 				var row = make("tr", {}), sides = own.sides;
-				addCall(row, rows, index);
+				addCall(row, shown, index);
 				addBoth(row, sides, function (place) { return place.calls; }, callsText);
 				addBoth(row, sides, self, timeText);
 				addBars(row, sides.map(function (place) { return place ? place.self : 0; }), greatest);
@@ -159,7 +162,7 @@
 				body.appendChild(row);
 			});
 		});
-		addMore(box, rows.length, 400);
+		addMore(box, rows.length, shown.length);
 	}
 	function addQuantiles(box, before, after) {
 		addTable(box, "Latency of the requests, as measured", ["latency", "before", "after", "difference", "change"], function (body) {
@@ -253,12 +256,12 @@
 	function addPatternTree(box, sides) {
 		var nodes = (sides[0] || sides[1]).nodes, rows = nodes.map(function (node, i) {
 			return { node: node.node, operation: node.operation || node.protocol, repeat: node.repeat, depth: node.depth, sides: sides.map(function (one) { return one ? one.nodes[i] : null; }) };
-		}), self = function (node) { return meanOf(node.self); }, greatest = most(rows, self);
+		}), self = function (node) { return meanOf(node.self); }, greatest = most(rows, self), shown = rows.slice(0, besideCalls);
 		addTable(box, "Calls of pattern " + ranks(sides) + " (before / after)", ["call", "calls before", "after", "self before", "after", "bars", "change", "self p95 before", "after",
 			"mean before", "after", "p50 before", "after", "p95 before", "after"], function (body) {
-			rows.slice(0, 200).forEach(function (own, index) {
+			shown.forEach(function (own, index) {
 				var row = make("tr", {}), pair = own.sides, both = pair.map(function (node) { return node ? self(node) : undefined; });
-				addCall(row, rows, index);
+				addCall(row, shown, index);
 				addBoth(row, pair, function (node) { return node.count; }, countText);
 				addBoth(row, pair, self, timeText);
 				addBars(row, both, greatest);
@@ -270,7 +273,7 @@
 				body.appendChild(row);
 			});
 		});
-		addMore(box, rows.length, 200);
+		addMore(box, rows.length, shown.length);
 	}
 	/* Of one operation; shares are of its requests. */
 	function addPatterns(box, list, sides) {
@@ -428,8 +431,9 @@
 			section.appendChild(make("p", {}, "Both have the same patterns, and the same calls in them."));
 			return;
 		}
-		section.appendChild(make("p", {}, "Rare ones may well be on one side by chance, or by a wrong link." + (sides.some(isCut)
-			? " And what is only on one side may be beyond what the other side's data hold." : "")));
+		section.appendChild(make("p", {}, "Rare ones may well be on one side by chance, or by a wrong link." +
+			(sides.some(isCut) ? " What is only on one side may be beyond what the other side's data hold." : "") +
+			(sides.some(isUnsure) ? " A path that is not sure is in no pattern of its side." : "")));
 		if (calls.length)
 			addTable(section, "Calls that one side makes nowhere in requests of this kind: calls a request", ["call", "only", "calls a request", "self a request", "in"], function (body) {
 				calls.slice(0, besidePatterns).forEach(function (one) {
@@ -486,6 +490,12 @@
 	function isCut(side) {
 		return side.operations.length < side.operationsInAll || side.patterns.length < side.patternsInAll;
 	}
+	function isUnsure(side) {
+		return side.operations.some(function (one) { return one.uncertain > 0; });
+	}
+	function lacksTree(side) {
+		return side.operations.some(function (one) { return !one.places.length; });
+	}
 	function rateOf(side) {
 		return side.end > side.begin ? side.requests / ((side.end - side.begin) / 1e9) : NaN;
 	}
@@ -518,6 +528,8 @@
 			if (isCut(side))
 				words.push("The data " + names[i] + " hold " + countText(side.operations.length) + " of " + countText(side.operationsInAll) + " operations and " +
 					countText(side.patterns.length) + " of " + countText(side.patternsInAll) + " patterns; the JSON form holds all.");
+			if (lacksTree(side))
+				words.push("The data " + names[i] + " lack the calls of some requests.");
 		});
 		if (rates[0] > 1.5 * rates[1] || rates[1] > 1.5 * rates[0])
 			words.push("Requests came more often on one side: " + rates.map(threeDigits).join(", then ") + " a second. At another load the same system takes another time.");
@@ -538,7 +550,7 @@
 	/* --- the section --- */
 
 	function addSides(section, sides, labels) {
-		addTable(section, "Both results", ["side", "file", "from", "requests", "calls", "length", "a second", "operations", "patterns", "paths are sure"], function (body) {
+		addTable(section, "Both results", ["side", "file", "from", "requests", "calls", "length", "a second", "operations", "patterns", "trust in paths"], function (body) {
 			sides.forEach(function (side, i) {
 				var row = make("tr", {});
 				addName(row, i ? "after" : "before");
@@ -563,9 +575,9 @@
 		trust.appendChild(make("code", {}, commandText(sides)));
 		section.appendChild(trust);
 		tools.appendChild(button("Swap before and after", "What is before becomes after", function () {
-			state.d = state.d ? "" : "swapped";
-			save();
+			second.isSwapped = !second.isSwapped;
 			drawBeside("b-swap");
+			save();
 		})).id = "b-swap";
 		tools.appendChild(button("Another result\u2026", "Another file instead of this one (L)", function () { besideInput.click(); }));
 		tools.appendChild(button("Remove", "This page alone again", removeBeside));
@@ -575,7 +587,7 @@
 	/* What was over when the other began is before; else this page, unless it is told otherwise. */
 	function inOrder(own) {
 		var isOwnLater = own.begin >= second.result.end, labels = ["this page", visible(second.name, 60)], sides = [own, second.result];
-		if (isOwnLater !== (state.d === "swapped")) {
+		if (isOwnLater !== second.isSwapped) {
 			sides.reverse();
 			labels.reverse();
 		}
@@ -620,6 +632,7 @@
 			return;
 		}
 		state.f = second.name.slice(0, 200);
+		state.d = second.isSwapped ? "swapped" : "";
 		if (/^b[0-9]\./.test(state.sort || ""))
 			applySort();
 		if (/^b-s?[0-9]{1,5}$/.test(state.e || ""))
@@ -671,6 +684,7 @@
 		besideNav(true);
 		if (state.f && state.f !== name.slice(0, 200)) /* what was said of another file */
 			["d", "e"].forEach(function (key) { delete state[key]; });
+		second.isSwapped = state.d === "swapped";
 		drawBeside();
 		save();
 		live.textContent = visible(name, 60) + " stands beside this page";

@@ -184,13 +184,12 @@
 	}
 	/* KEY, or where SEEN has it, one that follows from it: names need not be unique. */
 	function unique(seen, key) {
-		for (var own = key, n = 2; seen.has(own); n++)
-			own = key + "#" + n;
-		seen.add(own);
-		return own;
+		var n = (seen.get(key) || 0) + 1;
+		seen.set(key, n);
+		return n === 1 ? key : key + "\n" + n;
 	}
 	function readPlaces(tree, numbers) {
-		var seen = new Set(), places = [];
+		var seen = new Map(), places = [];
 		listOf(tree, "tree").forEach(function (one, index) {
 			var parent = parentIn(objectOf(one, "tree").parent, index, "tree");
 			var place = { node: stringOf(one.node, "tree"), operation: stringOf(one.operation, "tree"), protocol: stringOf(one.protocol, "tree"),
@@ -203,7 +202,7 @@
 		return places;
 	}
 	function readOperations(result, bins, numbers) {
-		var seen = new Set();
+		var seen = new Map();
 		return listOf(result.operations, "operations").map(function (one) {
 			var operation = { client: stringOf(objectOf(one, "operations").client, "operations"), node: stringOf(one.node, "operations"),
 				operation: stringOf(one.operation, "operations"), protocol: stringOf(one.protocol, "operations"),
@@ -239,7 +238,7 @@
 	}
 	/* A pattern is the same where it is the same tree of the same operation. */
 	function readPatterns(result, operations, numbers) {
-		var seen = new Set();
+		var seen = new Map();
 		return listOf(result.patterns, "patterns").map(function (one) {
 			var nodes = [], operation = operations[countOf(objectOf(one, "patterns").operation, "patterns")] || senseless("patterns");
 			listOf(one.nodes, "nodes").forEach(function (node, index) { nodes.push(readNode(node, index, nodes)); });
@@ -253,7 +252,7 @@
 		});
 	}
 	function readNodes(result) {
-		var seen = new Set();
+		var seen = new Map();
 		return listOf(result.self_by_node, "self_by_node").map(function (one) {
 			return { name: stringOf(objectOf(one, "self_by_node").node, "self_by_node"), count: countOf(one.count, "self_by_node"),
 				errors: countOf(one.errors, "self_by_node"), self: numberOf(one.self_ns, "self_by_node"), key: unique(seen, one.node) };

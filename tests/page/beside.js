@@ -225,9 +225,12 @@ async function lifeCycle(browser) {
 	check("... and opens again what was open", await browser.ask(`document.getElementById('${id}').open && !!document.querySelector('#${id} table')`));
 	await browser.ask("document.querySelector('#beside table.sortable th:nth-child(2) button').click()");
 	check("its tables sort, and the address has it", /sort=b0\.1\.1/.test(await browser.ask(hash)), await browser.ask(hash));
-	await browser.ask("location.hash = '#p1'");
+	await browser.ask("document.getElementById('b-swap').click(); location.hash = '#p1'");
 	await new Promise((done) => setTimeout(done, 200));
 	check("it stays when one follows a link", await browser.ask(shown));
+	const first = "document.querySelector('#beside tbody td').textContent", swapped = await browser.ask(first);
+	await browser.ask("document.getElementById('b-swap').click()");
+	check("... and can be swapped back", await browser.ask(first) !== swapped, swapped);
 	await browser.ask("document.activeElement.blur(); window.asked = 0; HTMLInputElement.prototype.click = function () { window.asked++; }");
 	await browser.press("L");
 	check("L asks for a file", await browser.ask("window.asked") === 1);
