@@ -8,6 +8,7 @@
  *   "bins"     "low_ns high_ns count,..."                                 latencies of an operation
  *   "nodes"    node, operation, protocol, parent, repeat, count, errors,
  *              [count, mean, p50, p95, p99] of the latency, [count, mean, p95] of self times
+ *   "self_by_node"  node, calls, errors, self time
  *
  * The parent of a root is -1. What is beyond the limits is left out whole; the counts "..._in_all" tell.
  */

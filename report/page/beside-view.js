@@ -7,7 +7,7 @@
 
 	var second = null;      /* { name, result, own, isSwapped }: as read from the file and from this page; null = none */
 	var besideInput = null; /* the file field; null where the page holds no numbers */
-	var besideNote, besideRows = 200, besidePatterns = 100, besideTrees = 20, besideCalls = 400; /* shown at most */
+	var besideNote, besideRows = 200, besidePatterns = 50, besideTrees = 20, besideCalls = 400; /* shown at most */
 
 	/* --- words and numbers --- */
 
@@ -196,7 +196,8 @@
 		function y(share) {
 			return top + (1 - share) * height;
 		}
-		var drawing = svg("svg", { "class": "curve", role: "img", width: left + width + 10, height: top + height + 34, viewBox: "0 0 " + (left + width + 10) + " " + (top + height + 34),
+		var drawing = svg("svg", { "class": "curve", role: "img", width: left + width + 10, height: top + height + 34,
+			viewBox: "0 0 " + (left + width + 10) + " " + (top + height + 34),
 			"font-size": 11, "font-family": "sans-serif", fill: "currentColor" });
 		function text(at, line, anchor, words) {
 			drawing.appendChild(svg("text", { x: at, y: line, "text-anchor": anchor })).textContent = words;
@@ -255,9 +256,11 @@
 	}
 	function addPatternTree(box, sides) {
 		var nodes = (sides[0] || sides[1]).nodes, rows = nodes.map(function (node, i) {
-			return { node: node.node, operation: node.operation || node.protocol, repeat: node.repeat, depth: node.depth, sides: sides.map(function (one) { return one ? one.nodes[i] : null; }) };
+			return { node: node.node, operation: node.operation || node.protocol, repeat: node.repeat, depth: node.depth,
+				sides: sides.map(function (one) { return one ? one.nodes[i] : null; }) };
 		}), self = function (node) { return meanOf(node.self); }, greatest = most(rows, self), shown = rows.slice(0, besideCalls);
-		addTable(box, "Calls of pattern " + ranks(sides) + " (before / after)", ["call", "calls before", "after", "self before", "after", "bars", "change", "self p95 before", "after",
+		addTable(box, "Calls of pattern " + ranks(sides) + " (before / after)", [
+			"call", "calls before", "after", "self before", "after", "bars", "change", "self p95 before", "after",
 			"mean before", "after", "p50 before", "after", "p95 before", "after"], function (body) {
 			shown.forEach(function (own, index) {
 				var row = make("tr", {}), pair = own.sides, both = pair.map(function (node) { return node ? self(node) : undefined; });
@@ -282,7 +285,8 @@
 		}, all = shown.map(function (pair) { return { sides: [pair.before, pair.after] }; }), greatest = most(all, latency("mean"));
 		if (!list.length)
 			return;
-		addTable(box, "Its patterns: share of its requests, and their latency", ["pattern before / after, path", "share before", "after", "mean before", "after", "bars", "change", "p50 before", "after",
+		addTable(box, "Its patterns: share of its requests, and their latency", [
+			"pattern before / after, path", "share before", "after", "mean before", "after", "bars", "change", "p50 before", "after",
 			"p95 before", "after"], function (body) {
 			all.forEach(function (one) {
 				var row = make("tr", {}), pair = one.sides;
@@ -335,13 +339,20 @@
 	function idOf(pair) {
 		return (pair.before && pair.before.id.charAt(2) !== "s" ? pair.before : pair.after || pair.before).id;
 	}
+	function sumText(pair) {
+		var before = pair.before && meanOf(pair.before.latency), after = pair.after && meanOf(pair.after.latency);
+		if (!pair.before || !pair.after)
+			return pair.before ? "only before" : "only after";
+		return before === undefined || after === undefined ? ""
+			: "mean " + timeText(before) + ", then " + timeText(after) + " (" + changeText(before, after) + ")";
+	}
 	function addOperation(section, pair, number, patterns) {
-		var one = pair.before || pair.after, id = idOf(pair), details = make("details", { "class": "pair", id: id }), summary = make("summary", {}), title = make("h4", {}, "#" + number + " ");
+		var one = pair.before || pair.after, id = idOf(pair), details = make("details", { "class": "pair", id: id });
+		var summary = make("summary", {}), title = make("h4", {}, "#" + number + " ");
 		title.appendChild(make("b", {}, operationName(one)));
 		title.appendChild(make("span", { "class": "who" }, " " + operationWho(one)));
 		summary.appendChild(title);
-		summary.appendChild(make("span", { "class": "sum" }, !pair.before ? "only after" : !pair.after ? "only before" : pair.before.latency && pair.after.latency
-			? "mean " + timeText(pair.before.latency.mean) + ", then " + timeText(pair.after.latency.mean) + " (" + changeText(pair.before.latency.mean, pair.after.latency.mean) + ")" : ""));
+		summary.appendChild(make("span", { "class": "sum" }, sumText(pair)));
 		details.appendChild(summary);
 		makeLazy(details, function () {
 			addTree(details, pair.before, pair.after);
@@ -382,10 +393,12 @@
 			return { sides: [pair.before, pair.after] };
 		}), function (one) { return meanOf(one.latency); });
 		section.appendChild(make("h3", {}, "Requests"));
-		addTable(section, "Requests by their first call, latencies; in all: change of the mean times the requests after, most first", ["request", "requests before", "after", "share before", "after",
+		addTable(section, "Requests by their first call, latencies; in all: change of the mean times the requests after, most first", [
+			"request", "requests before", "after", "share before", "after",
 			"mean before", "after", "bars", "change", "in all", "p50 before", "after", "p95 before", "after", "errors before", "after"], function (body) {
 			shown.forEach(function (pair, index) {
-				var row = make("tr", {}), both = [pair.before, pair.after], one = pair.before || pair.after, head = addName(row, operationName(one), operationWho(one)), link = make("a", { href: "#" + idOf(pair) }, "#" + (index + 1));
+				var row = make("tr", {}), both = [pair.before, pair.after], one = pair.before || pair.after;
+				var head = addName(row, operationName(one), operationWho(one)), link = make("a", { href: "#" + idOf(pair) }, "#" + (index + 1));
 				var means = both.map(function (side) { return side ? meanOf(side.latency) : undefined; });
 				head.insertBefore(document.createTextNode(" "), head.firstChild);
 				head.insertBefore(link, head.firstChild);
@@ -435,7 +448,8 @@
 			(sides.some(isCut) ? " What is only on one side may be beyond what the other side's data hold." : "") +
 			(sides.some(isUnsure) ? " A path that is not sure is in no pattern of its side." : "")));
 		if (calls.length)
-			addTable(section, "Calls that one side makes nowhere in requests of this kind: calls a request", ["call", "only", "calls a request", "self a request", "in"], function (body) {
+			addTable(section, "Calls that one side makes nowhere in requests of this kind: calls a request", [
+				"call", "only", "calls a request", "self a request", "in"], function (body) {
 				calls.slice(0, besidePatterns).forEach(function (one) {
 					var row = make("tr", {}), place = one.row.sides[0] || one.row.sides[1];
 					addName(row, visible(one.row.node, 40), visible(one.row.operation, 80));
@@ -469,7 +483,8 @@
 			return side.nodes.reduce(function (sum, node) { return sum + node.self; }, 0);
 		});
 		section.appendChild(make("h3", {}, "Nodes"));
-		addTable(section, "Self time by node, a call, in all requests; share of all self time", ["node", "calls before", "after", "a call before", "after", "bars", "change", "share before", "after",
+		addTable(section, "Self time by node, a call, in all requests; share of all self time", [
+			"node", "calls before", "after", "a call before", "after", "bars", "change", "share before", "after",
 			"errors before", "after"], function (body) {
 			list.forEach(function (pair) {
 				var row = make("tr", {}), both = [pair.before, pair.after], each = both.map(function (node) { return node ? call(node) : undefined; });
@@ -510,7 +525,8 @@
 		if (["begin", "end", "requests", "calls", "total"].every(function (name) { return sides[0][name] === sides[1][name]; }) && sides[0].begin)
 			words.push("Both are the same result.");
 		if (Math.min(shared[0], shared[1]) < .9)
-			words.push("Only " + shareText(shared[0]) + " of the requests before and " + shareText(shared[1]) + " of those after have the same name (client, node, operation) on both sides. " +
+			words.push("Only " + shareText(shared[0]) + " of the requests before and " + shareText(shared[1]) + " of those after have the same name " +
+				"(client, node, operation) on both sides. " +
 				"Here equal names are one, and nothing else; wirepath compare finds out which node is which by what it serves, and names operations of both sides alike.");
 		[["root", "seen from"], ["hidden", "without calls into"], ["where", "only requests with a call where"]].forEach(function (one) {
 			if (sides[0][one[0]] !== sides[1][one[0]])
@@ -595,7 +611,8 @@
 	}
 	/* The section anew; FOCUS: id of what has the focus then, else its heading. */
 	function drawBeside(focus) {
-		var order = inOrder(second.own), sides = order.sides, section = make("section", { id: "beside" }), old = document.getElementById("beside"), main = document.querySelector("main");
+		var order = inOrder(second.own), sides = order.sides, section = make("section", { id: "beside" });
+		var old = document.getElementById("beside"), main = document.querySelector("main");
 		var list = rankPairs(pairs(sides[0].operations, sides[1].operations)), patterns = pairs(sides[0].patterns, sides[1].patterns);
 		addHead(section, sides, order.labels);
 		doubts(list, sides).forEach(function (words) { section.appendChild(make("p", { "class": "note" }, words)); });
@@ -628,7 +645,8 @@
 	function applyBeside() {
 		if (!second) {
 			if (state.f && besideInput)
-				tellBeside("This address was made with " + visible(state.f, 60) + " beside this page. A page cannot open files by itself: choose it with Beside\u2026 to see the same.");
+				tellBeside("This address was made with " + visible(state.f, 60) + " beside this page. " +
+					"A page cannot open files by itself: choose it with Beside\u2026 to see the same.");
 			return;
 		}
 		state.f = second.name.slice(0, 200);
@@ -692,7 +710,8 @@
 	function openBeside(file) {
 		var name = visible(file.name, 60), reader = new FileReader();
 		if (file.size > besideBytes) {
-			tellBeside(name + " has " + countText(Math.ceil(file.size / 1048576)) + " MiB; at most " + (besideBytes >> 20) + " are read here. Make it smaller (wirepath report --top 500), or let wirepath compare read it.");
+			tellBeside(name + " has " + countText(Math.ceil(file.size / 1048576)) + " MiB; at most " + (besideBytes >> 20) + " are read here. " +
+				"Make it smaller (wirepath report --top 500), or let wirepath compare read it.");
 			return;
 		}
 		live.textContent = "reading " + name;
@@ -731,7 +750,9 @@
 	}
 	/* The button that asks for the file, at the end of BOX, and where it says what is wrong with it. */
 	function makeBeside(box) {
-		var opener = button("Beside\u2026", "The page or the JSON form of another capture beside this one (L); or drop the file on this page", function () { besideInput.click(); });
+		var opener = button("Beside\u2026", "The page or the JSON form of another capture beside this one (L); or drop the file on this page", function () {
+			besideInput.click();
+		});
 		besideInput = make("input", { type: "file", accept: ".html,.htm,.json", hidden: "", "aria-label": "Page or JSON form of another capture" });
 		besideInput.addEventListener("change", function () {
 			if (besideInput.files.length)
