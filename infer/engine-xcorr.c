@@ -210,6 +210,15 @@ choose_by_spread(WpSpectra *spectra)
 		g_strdup(n ? "nine spikes in ten are no wider" : "no delay was found");
 }
 
+static gboolean
+has_eliminated(const WpXcorrModel *model)
+{
+	for (guint i = 0; i < model->pairs->len; i++)
+		if (g_array_index(model->pairs, WpPair, i).sds <= 0)
+			return TRUE;
+	return FALSE;
+}
+
 static void
 infer(WpSpectra *spectra, const WpMessages *messages, const guint8 *is_root,
       const WpXcorrOptions *wish, WpStopFunc stop)
@@ -229,6 +238,10 @@ infer(WpSpectra *spectra, const WpMessages *messages, const guint8 *is_root,
 			" pair%s of edges whose messages come and go at a node like clocks of "
 			"the same period, so that whether one causes the other cannot be told.",
 			model.n_periodic, model.n_periodic == 1 ? "" : "s");
+	if (has_eliminated(&model))
+		wp_spectra_note(spectra,
+				"Where sds is 0 nothing stands out above chance: an answer has a "
+				"cause, and no other was left.");
 	if (messages->n_outside > messages->n_sources)
 		wp_spectra_note(
 			spectra,

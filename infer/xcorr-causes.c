@@ -8,7 +8,8 @@
  * So the densities of all pairs are learned together, as intensities that add up (a Hawkes process, its
  * branching structure found by expectation and maximisation: Lewis and Mohler, "A nonparametric EM algorithm
  * for multiscale Hawkes processes", 2011): a message belongs to each candidate by its share of the sum, a
- * density is what belongs to it. The sharper explanation takes all in a few rounds.
+ * density is what belongs to it. The sharper explanation takes all in a few rounds. From a few rounds on it is also
+ * learned how many effects messages have, and each is given to causes that have not had theirs (xcorr-match.c).
  *
  * Rules, each by this alone: derived paths (A->B->A beside A->B->C->B->A), echoes of long cycles and
  * accidental short cuts end with next to nothing, and are dropped; what no message explains is a message of
@@ -19,8 +20,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "infer/xcorr-match.h"
+
 /* Rounds of learning: derived pairs shrink by a tenth or more each. */
 #define N_ROUNDS 40
+
+/* After so many it is over once fewer messages than this part change their place in a round. */
+#define N_ROUNDS_LEAST 6
+#define SETTLED        0.001
 
 /* Rounds before it is looked at what is left over. */
 #define N_ROUNDS_FIRST 16
@@ -42,17 +49,34 @@
  */
 #define LAGS_IN_ALL 50
 
+/*
+ * What stands out has tails that do not: what is in them would be left without its cause, and taken for an effect
+ * of another. So much of a density is spread from a part of the longest lag to beyond it, evenly in log time; lags with so many
+ * messages in them at most, as each is a candidate.
+ */
+#define TAIL            0.05
+#define TAIL_BEFORE     64
+#define TAIL_REACH      2
+#define TAIL_CANDIDATES 100
+
 /* Width of the kernel that smooths a density: bins, by how many messages it has. */
 #define SMOOTH_LEAST 0.6
 #define SMOOTH_ONE   12.0
 
-/* A possible cause of the message at hand. */
-typedef struct {
-	guint32 pair;
-	guint32 bin;
-	guint32 at; /* message of the pair's IN */
-	double intensity;
-} Candidate;
+/*
+ * How many effects messages have is guessed from how many they have on average: a whole number or the next, as of
+ * programs that do the same each time, but for a part that is a Poisson distribution. It counts as so many messages, and so
+ * large a share of those that there are, for ever.
+ */
+#define GUESS_POISSON     0.3
+#define GUESS_PRIOR       5
+#define GUESS_PRIOR_SHARE 0.02
+
+/*
+ * Rounds in which a message may have any number of effects: before it is known how many there are, the clearest would leave
+ * nothing to the others.
+ */
+#define N_ROUNDS_FREE 4
 
 static WpPair *
 pair_at(const WpXcorrModel *model, guint32 i)
@@ -72,57 +96,6 @@ find_reach(WpPair *pair)
 	pair->max_ns = last > first ? wp_lag_of_bin(pair->begin + last) - 1 : -1;
 }
 
-/* Candidates for a message that leaves at TIME; LOW (by pair of the edge) only moves on. */
-static double
-gather(const WpXcorrModel *model, guint32 out, gint64 time, gsize *low, GArray *candidates)
-{
-	double sum = model->uncaused[out];
-	g_array_set_size(candidates, 0);
-	for (guint32 p = model->first_pair[out]; p < model->first_pair[out + 1]; p++) {
-		const WpPair *pair = pair_at(model, p);
-		const WpEdge *in = &model->messages->edges[pair->in];
-		gsize *from = &low[p - model->first_pair[out]];
-		while (*from < in->n && in->times_ns[*from] < time - pair->max_ns)
-			(*from)++;
-		for (gsize i = *from; i < in->n && time - in->times_ns[i] >= pair->min_ns; i++) {
-			guint32 bin = wp_lag_bin(time - in->times_ns[i]) - pair->begin;
-			if (pair->density[bin] <= 0)
-				continue;
-			Candidate one = { p, bin, (guint32)i, pair->density[bin] };
-			one.intensity *=
-				wp_xcorr_effect_left(model, pair->in, i, time - in->times_ns[i]);
-			sum += one.intensity;
-			g_array_append_val(candidates, one);
-		}
-	}
-	return sum;
-}
-
-/* A round for the messages of OUT; returns how many were of their own accord. */
-static double
-share_out(const WpXcorrModel *model, guint32 out, GArray *candidates)
-{
-	const WpEdge *edge = &model->messages->edges[out];
-	guint32 n_pairs = model->first_pair[out + 1] - model->first_pair[out];
-	g_autofree gsize *low = g_new0(gsize, MAX(n_pairs, 1));
-	double uncaused = 0;
-	for (gsize i = 0; i < edge->n; i++) {
-		double sum = gather(model, out, edge->times_ns[i], low, candidates);
-		uncaused += model->uncaused[out] / sum;
-		WpCause *cause = &model->causes[out][i];
-		*cause = (WpCause){ WP_NO_EDGE, 0, (float)(model->uncaused[out] / sum) };
-		for (guint k = 0; k < candidates->len; k++) {
-			const Candidate *one = &g_array_index(candidates, Candidate, k);
-			double share = one->intensity / sum;
-			pair_at(model, one->pair)->counts[one->bin] += share;
-			if (share > (double)cause->share)
-				*cause = (WpCause){ pair_at(model, one->pair)->in, one->at,
-						    (float)share };
-		}
-	}
-	return uncaused;
-}
-
 /* FROM smoothed by a Gaussian, into TO; what would fall off the ends stays at them. */
 static void
 smooth(const double *from, guint32 n, double sd, double *to)
@@ -140,23 +113,28 @@ smooth(const double *from, guint32 n, double sd, double *to)
 		}
 }
 
-/* The density that belongs to the counts. */
-static void
+/* The density that belongs to the counts. Returns how many of the messages out have changed their place. */
+static double
 learn_density(const WpXcorrModel *model, WpPair *pair)
 {
-	double n = 0, messages = (double)model->messages->edges[pair->in].n;
+	double n = 0, change = 0, messages = (double)model->messages->edges[pair->in].n;
 	for (guint32 i = 0; i < pair->n_bins; i++)
 		n += pair->counts[i];
 	pair->mass = n / messages;
-	smooth(pair->counts, pair->n_bins, SMOOTH_LEAST + SMOOTH_ONE / cbrt(MAX(n, 1)),
-	       pair->density);
+	g_autofree double *density = g_new(double, MAX(pair->n_bins, 1));
+	smooth(pair->counts, pair->n_bins, SMOOTH_LEAST + SMOOTH_ONE / cbrt(MAX(n, 1)), density);
 	for (guint32 i = 0; i < pair->n_bins; i++) {
-		pair->density[i] /= messages * (double)wp_lag_width(pair->begin + i);
+		double width = (double)wp_lag_width(pair->begin + i);
+		density[i] /= messages * width;
 		/* Far from all others: costs candidates, explains nothing. */
-		if (pair->density[i] * (double)wp_lag_width(pair->begin + i) < 1e-7 * pair->mass)
-			pair->density[i] = 0;
+		if (density[i] * width < 1e-7 * pair->mass)
+			density[i] = 0;
+		change += fabs(density[i] - pair->density[i]) * width;
 	}
+	g_free(pair->density);
+	pair->density = g_steal_pointer(&density);
 	find_reach(pair);
+	return change * messages / (double)model->messages->edges[pair->out].n;
 }
 
 static void
@@ -216,8 +194,13 @@ prepare(WpXcorrModel *model)
 	model->effects = g_new0(WpEffect *, MAX(messages->n, 1));
 	model->causes = g_new0(WpCause *, MAX(messages->n, 1));
 	model->lasts = g_new0(WpCause *, MAX(messages->n, 1));
+	model->own = g_new0(double, MAX(messages->n, 1));
+	model->fanout = g_new(WpFanout, MAX(messages->n, 1));
+	model->fanout_counts = g_new(WpFanout, MAX(messages->n, 1));
+	model->taken = g_new0(guint16 *, MAX(messages->n, 1));
 	for (guint32 i = 0; i < messages->n; i++) {
 		gsize n = messages->edges[i].n;
+		model->taken[i] = g_new(guint16, MAX(n, 1));
 		model->effects[i] = g_new(WpEffect, MAX(n, 1));
 		model->causes[i] = g_new(WpCause, MAX(n, 1));
 		model->lasts[i] = g_new(WpCause, MAX(n, 1));
@@ -230,16 +213,38 @@ prepare(WpXcorrModel *model)
 	index_pairs(model);
 }
 
+static void
+free_each(gpointer of_edges, guint32 n)
+{
+	gpointer *each = of_edges;
+	for (guint32 i = 0; each && i < n; i++)
+		g_free(each[i]);
+	g_free(each);
+}
+
 /* What only learning needs: the larger part of the memory. */
 static void
 clear_causes(WpXcorrModel *model)
 {
-	for (guint32 i = 0; model->causes && i < model->messages->n; i++) {
-		g_free(model->causes[i]);
-		g_free(model->lasts[i]);
-	}
-	g_clear_pointer(&model->causes, g_free);
-	g_clear_pointer(&model->lasts, g_free);
+	free_each(g_steal_pointer(&model->causes), model->messages->n);
+	free_each(g_steal_pointer(&model->lasts), model->messages->n);
+}
+
+/* ... and what matching needs. */
+static void
+clear_effects(WpXcorrModel *model)
+{
+	free_each(g_steal_pointer(&model->effects), model->messages->n);
+	free_each(g_steal_pointer(&model->taken), model->messages->n);
+}
+
+static void
+clear_shares(WpXcorrModel *model)
+{
+	for (guint32 i = 0; model->shares && i < model->messages->n; i++)
+		g_array_unref(model->shares[i]);
+	g_clear_pointer(&model->shares, g_free);
+	free_each(g_steal_pointer(&model->shares_end), model->messages->n);
 }
 
 /* Of an edge that has lost its last pair. */
@@ -250,91 +255,160 @@ forget_causes(const WpXcorrModel *model, guint32 out)
 		model->causes[out][i] = (WpCause){ WP_NO_EDGE, 0, 0 };
 }
 
+/* Nothing is counted yet. */
 static void
-learn(WpXcorrModel *model, guint n_rounds, double min_share_last)
+clear_counts(WpXcorrModel *model)
+{
+	const WpMessages *messages = model->messages;
+	for (guint32 i = 0; i < model->pairs->len; i++) {
+		WpPair *pair = pair_at(model, i);
+		memset(pair->counts, 0, pair->n_bins * sizeof *pair->counts);
+	}
+	for (guint32 i = 0; i < messages->n; i++) {
+		model->fanout_counts[i] = (WpFanout){ { 0 }, 0 };
+		model->own[i] = 0;
+		memset(model->taken[i], 0, messages->edges[i].n * sizeof **model->taken);
+		if (model->causes && model->first_pair[i] == model->first_pair[i + 1])
+			forget_causes(model, i);
+	}
+}
+
+/* Effects of messages that have MEAN of them. */
+static WpFanout
+guess_fanout(double mean)
+{
+	WpFanout guess = { { 0 }, 0 };
+	double capped = MIN(mean, WP_MAX_EFFECTS), poisson = 1, sum = 0;
+	int whole = (int)capped;
+	for (int k = 0; k <= WP_MAX_EFFECTS; k++) {
+		sum += guess.of[k] = poisson;
+		poisson *= mean / (k + 1);
+	}
+	for (int k = 0; k <= WP_MAX_EFFECTS; k++)
+		guess.of[k] *= GUESS_POISSON / sum;
+	guess.of[whole] += (1 - GUESS_POISSON) * (1 - (capped - whole));
+	if (whole < WP_MAX_EFFECTS)
+		guess.of[whole + 1] += (1 - GUESS_POISSON) * (capped - whole);
+	return guess;
+}
+
+/* (transfer full) By edge: how many effects a message has on average. */
+static double *
+mean_effects(const WpXcorrModel *model)
+{
+	double *means = g_new0(double, MAX(model->messages->n, 1));
+	for (guint32 i = 0; i < model->pairs->len; i++)
+		means[pair_at(model, i)->in] += pair_at(model, i)->mass;
+	return means;
+}
+
+static void
+guess_fanouts(WpXcorrModel *model)
+{
+	g_autofree double *means = mean_effects(model);
+	for (guint32 i = 0; i < model->messages->n; i++)
+		model->fanout[i] = guess_fanout(means[i]);
+}
+
+/* How many effects messages of each edge have; those that were not met have none. */
+static void
+learn_fanouts(WpXcorrModel *model)
+{
+	g_autofree double *means = mean_effects(model);
+	for (guint32 i = 0; i < model->messages->n; i++) {
+		const WpFanout *counts = &model->fanout_counts[i];
+		WpFanout guess = guess_fanout(means[i]);
+		double n = MAX((double)model->messages->edges[i].n, counts->n);
+		double prior = GUESS_PRIOR + GUESS_PRIOR_SHARE * n;
+		for (int k = 0; k <= WP_MAX_EFFECTS; k++) {
+			double met = counts->of[k] + (k ? 0 : n - counts->n);
+			model->fanout[i].of[k] = (met + prior * guess.of[k]) / (n + prior);
+		}
+	}
+}
+
+static void
+learn_uncaused(WpXcorrModel *model)
 {
 	const WpMessages *messages = model->messages;
 	double duration = (double)(messages->end_ns - messages->begin_ns) + 1;
-	g_autoptr(GArray) candidates = g_array_new(FALSE, FALSE, sizeof(Candidate));
+	for (guint32 i = 0; i < messages->n; i++) {
+		double n = (double)messages->edges[i].n;
+		if (model->first_pair[i] < model->first_pair[i + 1])
+			model->uncaused[i] = MAX(model->own[i], MIN_UNCAUSED * n) / duration;
+	}
+}
+
+static void
+learn(WpXcorrModel *model, guint n_free, guint n_rounds, double min_share_last)
+{
+	gboolean is_settled = FALSE;
 	for (guint round = 0; round < n_rounds && !wp_xcorr_is_stopped(model); round++) {
-		for (guint32 i = 0; i < model->pairs->len; i++)
-			memset(pair_at(model, i)->counts, 0,
-			       pair_at(model, i)->n_bins * sizeof(double));
-		for (guint32 out = 0; out < messages->n && !wp_xcorr_is_stopped(model); out++) {
-			double n = (double)messages->edges[out].n;
-			if (model->first_pair[out] == model->first_pair[out + 1]) {
-				forget_causes(model, out);
-				continue;
-			}
-			double own = share_out(model, out, candidates);
-			model->uncaused[out] = MAX(own, MIN_UNCAUSED * n) / duration;
-		}
+		gboolean is_last = is_settled || round + 1 == n_rounds;
+		clear_counts(model);
+		wp_xcorr_match(model);
 		/* What a round has not come to is no less likely for that. */
 		if (wp_xcorr_is_stopped(model))
 			return;
-		for (guint32 i = 0; i < model->pairs->len; i++)
-			learn_density(model, pair_at(model, i));
-		drop_pairs(model, round + 1 < n_rounds ? MIN_SHARE : min_share_last);
+		learn_uncaused(model);
+		double change = 0;
+		for (guint32 i = 0; i < model->pairs->len; i++) {
+			double of_one = learn_density(model, pair_at(model, i));
+			change = MAX(change, of_one);
+		}
+		drop_pairs(model, is_last ? min_share_last : MIN_SHARE);
+		if (is_last)
+			return;
+		model->is_free = round < n_free;
+		if (round > n_free)
+			learn_fanouts(model);
+		else if (round == n_free)
+			guess_fanouts(model);
+		is_settled = round >= N_ROUNDS_LEAST && change < SETTLED;
 		if (round >= FIRST_EFFECTS && round % EACH_EFFECTS == 0)
 			wp_xcorr_supersede(model);
 	}
 }
 
-/* (transfer full) Those messages of each edge that are not marked. */
-static WpEdge *
-unmarked_of(const WpMessages *messages, guint8 *const *is_marked)
-{
-	WpEdge *edges = g_new(WpEdge, MAX(messages->n, 1));
-	for (guint32 i = 0; i < messages->n; i++) {
-		const WpEdge *from = &messages->edges[i];
-		edges[i] = *from;
-		edges[i].times_ns = g_new(gint64, MAX(from->n, 1));
-		edges[i].n = 0;
-		for (gsize k = 0; k < from->n; k++)
-			if (!is_marked[i][k])
-				edges[i].times_ns[edges[i].n++] = from->times_ns[k];
-	}
-	return edges;
-}
-
+/* A last round, of which all shares are kept. */
 static void
-free_edges(WpEdge *edges, guint32 n)
-{
-	for (guint32 i = 0; i < n; i++)
-		g_free(edges[i].times_ns);
-	g_free(edges);
-}
-
-/*
- * A second look, at what the first leaves over: messages that are no likely cause of any, and those without a
- * cause. What a frequent pair drowned stands out among these.
- */
-static void
-look_at_rest(WpXcorrModel *model)
+match_for_good(WpXcorrModel *model)
 {
 	const WpMessages *messages = model->messages;
-	g_autofree guint8 **effects = g_new(guint8 *, MAX(messages->n, 1));
-	g_autofree guint8 **caused = g_new(guint8 *, MAX(messages->n, 1));
+	model->shares = g_new(GArray *, MAX(messages->n, 1));
+	model->shares_end = g_new0(guint32 *, MAX(messages->n, 1));
 	for (guint32 i = 0; i < messages->n; i++) {
-		effects[i] = g_malloc0(MAX(messages->edges[i].n, 1));
-		caused[i] = g_malloc0(MAX(messages->edges[i].n, 1));
+		model->shares[i] = g_array_new(FALSE, FALSE, sizeof(WpShare));
+		if (model->first_pair[i] < model->first_pair[i + 1])
+			model->shares_end[i] = g_new0(guint32, messages->edges[i].n);
 	}
-	for (guint32 i = 0; i < messages->n; i++)
-		for (gsize k = 0; k < messages->edges[i].n; k++) {
-			const WpCause *cause = &model->causes[i][k];
-			if (cause->edge == WP_NO_EDGE)
-				continue;
-			caused[i][k] = 1;
-			effects[cause->edge][cause->at] = 1;
-		}
-	WpEdge *ins = unmarked_of(messages, effects), *outs = unmarked_of(messages, caused);
-	wp_xcorr_find_pairs(model, ins, outs);
-	index_pairs(model);
-	free_edges(ins, messages->n);
-	free_edges(outs, messages->n);
-	for (guint32 i = 0; i < messages->n; i++) {
-		g_free(effects[i]);
-		g_free(caused[i]);
+	clear_counts(model);
+	wp_xcorr_match(model);
+}
+
+/* TAIL of what pairs cause comes up to TAIL_REACH times later than what stood out. */
+static void
+add_tails(const WpXcorrModel *model)
+{
+	const WpMessages *messages = model->messages;
+	double duration = (double)(messages->end_ns - messages->begin_ns) + 1;
+	for (guint32 p = 0; p < model->pairs->len; p++) {
+		WpPair *pair = pair_at(model, p);
+		double most = TAIL_CANDIDATES * duration / (double)messages->edges[pair->in].n;
+		gint64 reach = (gint64)MIN(TAIL_REACH * (double)pair->max_ns, most);
+		reach = MIN(reach, model->max_lag_ns);
+		guint32 begin = MIN(wp_lag_bin(pair->max_ns / TAIL_BEFORE), pair->begin);
+		guint32 end = MAX(wp_lag_bin(MAX(reach, 0)) + 1, pair->begin + pair->n_bins);
+		double *wider = g_new(double, end - begin);
+		for (guint32 i = 0; i < end - begin; i++)
+			wider[i] =
+				TAIL * pair->mass / (end - begin) / (double)wp_lag_width(begin + i);
+		for (guint32 i = 0; i < pair->n_bins; i++)
+			wider[pair->begin + i - begin] += pair->density[i];
+		clear_pair(pair);
+		pair->density = wider;
+		pair->begin = begin;
+		pair->n_bins = end - begin;
 	}
 }
 
@@ -342,10 +416,21 @@ void
 wp_xcorr_learn_causes(WpXcorrModel *model)
 {
 	prepare(model);
-	learn(model, N_ROUNDS_FIRST, MIN_SHARE);
-	look_at_rest(model);
-	learn(model, N_ROUNDS, MIN_SHARE_LAST);
+	add_tails(model);
+	index_pairs(model);
+	model->is_free = TRUE;
+	learn(model, N_ROUNDS_FREE, N_ROUNDS_FIRST, MIN_SHARE);
+	wp_xcorr_look_at_rest(model);
+	index_pairs(model);
+	wp_xcorr_eliminate(model);
+	index_pairs(model);
+	/* Of edges that had no pairs it was learned that they have no effects. */
+	model->is_free = FALSE;
+	guess_fanouts(model);
+	learn(model, 0, N_ROUNDS, MIN_SHARE_LAST);
 	clear_causes(model);
+	match_for_good(model);
+	clear_effects(model);
 }
 
 void
@@ -367,10 +452,12 @@ wp_xcorr_model_clear(WpXcorrModel *model)
 	for (guint32 i = 0; model->pairs && i < model->pairs->len; i++)
 		clear_pair(pair_at(model, i));
 	clear_causes(model);
-	for (guint32 i = 0; model->effects && i < model->messages->n; i++)
-		g_free(model->effects[i]);
-	g_clear_pointer(&model->effects, g_free);
+	clear_effects(model);
+	clear_shares(model);
 	g_clear_pointer(&model->pairs, g_array_unref);
 	g_clear_pointer(&model->first_pair, g_free);
 	g_clear_pointer(&model->uncaused, g_free);
+	g_clear_pointer(&model->own, g_free);
+	g_clear_pointer(&model->fanout, g_free);
+	g_clear_pointer(&model->fanout_counts, g_free);
 }

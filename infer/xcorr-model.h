@@ -46,7 +46,7 @@ typedef struct {
 	guint32 in; /* edges */
 	guint32 out;
 	gboolean is_periodic; /* left out in some place, as two clocks would do */
-	double sds;           /* of the clearest place */
+	double sds;           /* of the clearest place; 0: known by elimination only */
 	double mass;   /* messages of OUT that one of IN causes; the integral of the density */
 	guint32 begin; /* bins of lag that the density covers */
 	guint32 n_bins;
@@ -65,11 +65,29 @@ typedef struct {
 	float share;  /* how likely */
 } WpCause;
 
+/* A possible cause of a message. */
+typedef struct {
+	guint32 pair;
+	guint32 at;  /* message of its IN */
+	float share; /* how likely */
+} WpShare;
+
 /* Until when a message may have effects: later ones are as much less likely. */
 typedef struct {
 	float until_ns; /* since it arrived */
 	float odds;
 } WpEffect;
+
+/* A message of which one effect is known for sure; in two bytes, as there is one for each message. */
+#define WP_ALL_TAKEN 65535.0
+
+/* How many effects messages have; more are as many. */
+#define WP_MAX_EFFECTS 8
+
+typedef struct {
+	double of[WP_MAX_EFFECTS + 1]; /* shares that have so many; while counting, messages */
+	double n;                      /* while counting: of so many messages */
+} WpFanout;
 
 typedef struct {
 	const WpMessages *messages;
@@ -80,9 +98,18 @@ typedef struct {
 	GArray *pairs;       /* WpPair, by out, then in */
 	guint32 *first_pair; /* by edge, + 1: pairs of which it is the OUT */
 	double *uncaused;    /* by edge: messages a ns that nothing caused */
-	WpEffect **effects;  /* by edge and message */
-	WpCause **causes;    /* likewise, while learning; NULL else */
-	WpCause **lasts;     /* likewise: what came back last */
+	double *own;         /* by edge, while counting: messages that nothing caused */
+	gboolean is_free;    /* messages may have any number of effects */
+	WpFanout *fanout;    /* by edge: effects of its messages; where not free */
+	WpFanout *fanout_counts;
+	guint16 **
+		taken; /* by edge and message, while counting: how much of its effects, of WP_ALL_TAKEN */
+	WpEffect **effects; /* by edge and message */
+	WpCause **causes;   /* likewise, while learning; NULL else */
+	WpCause **lasts;    /* likewise: what came back last */
+	GArray **shares;    /* WpShare by edge, in order of its messages; once learned */
+	guint32 **
+		shares_end; /* by edge and message: where its shares end in these; NULL: has none */
 	guint64 n_tests;
 	guint64 n_correlations;
 	guint64 n_left_out; /* pairs that stood out, beyond what there is room for */
@@ -106,6 +133,16 @@ wp_xcorr_is_stopped(const WpXcorrModel *model)
  * some messages of each.
  */
 void wp_xcorr_find_pairs(WpXcorrModel *model, const WpEdge *ins, const WpEdge *outs);
+
+/* By out, then in. */
+void wp_xcorr_sort_pairs(WpXcorrModel *model);
+
+/*
+ * More pairs, of what those known leave over (xcorr-rest.c): what stands out among it, and what is left as the only
+ * possible cause where calls are answered. first_pair is to be made anew after either.
+ */
+void wp_xcorr_look_at_rest(WpXcorrModel *model);
+void wp_xcorr_eliminate(WpXcorrModel *model);
 
 /* TRUE where two clocks of the same period would do (xcorr-periodic.c): MIN..MAX is where the spike is. */
 gboolean wp_xcorr_is_clockwork(const WpEdge *in, const WpEdge *out, gint64 min_ns, gint64 max_ns);

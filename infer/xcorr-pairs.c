@@ -35,6 +35,12 @@
 /* Windows of 2, 4, 8, 16 bins. */
 #define N_WIDTHS 4
 
+/*
+ * Lags that are less than this part of a window stand out at finer scales, if at all. Were they covered, a few messages
+ * that come close to each other by accident would have a density there that no other has.
+ */
+#define LEAST_PART 64
+
 /* A block of time is this many windows long, or the duration over MAX_BLOCKS. */
 #define BLOCK_WINDOWS 4
 #define MAX_BLOCKS    4096
@@ -202,8 +208,10 @@ take_windows(Finder *finder, WpPair *pair)
 			}
 			double density =
 				finder->sums.excess[width][lag] / messages / (double)(w * q);
-			cover(pair, (lag - w) * q, (lag + 2 * w) * q, density / 16);
-			cover(pair, lag * q, (lag + w) * q, density);
+			gint64 least = w * q / LEAST_PART;
+			cover(pair, MAX((lag - w) * q, MAX(lag * q / 8, least)), (lag + 2 * w) * q,
+			      density / 16);
+			cover(pair, MAX(lag * q, least), (lag + w) * q, density);
 			pair->sds = MAX(pair->sds, z);
 		}
 }
@@ -325,6 +333,12 @@ compare_pairs(const void *a, const void *b)
 	return (left->in > right->in) - (left->in < right->in);
 }
 
+void
+wp_xcorr_sort_pairs(WpXcorrModel *model)
+{
+	g_array_sort(model->pairs, compare_pairs);
+}
+
 /* What was found of two groups, for a pair of their edges. */
 static void
 cover_as(WpPair *pair, const WpPair *found, double factor)
@@ -401,7 +415,7 @@ keep_found(Finder *finder, const GArray *pairs)
 		for (guint32 k = 0; k < pair->n_bins; k++)
 			pair->mass += pair->density[k] * (double)wp_lag_width(pair->begin + k);
 	}
-	g_array_sort(model->pairs, compare_pairs);
+	wp_xcorr_sort_pairs(model);
 }
 
 /* Standard deviations that chance exceeds with PROBABILITY in one test. */

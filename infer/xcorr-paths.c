@@ -36,6 +36,9 @@
 #define DROP       0.3
 #define DROP_LEAST 0.02
 
+/* Nothing is so sure that a message could not have come of itself: what no place explains is of none. */
+#define LEAST_OWN 1e-6
+
 /*
  * An edge is a root of its own where so many of its messages have no cause, of its own and of all. Answers are
  * none: they have a cause, whether it was found or not.
@@ -73,7 +76,7 @@ typedef struct {
 typedef struct {
 	guint32 vertex;
 	double intensity;
-} Share;
+} Place;
 
 typedef struct {
 	WpXcorrModel *model;
@@ -82,8 +85,7 @@ typedef struct {
 	guint32 *n_slots; /* by edge */
 	guint32 *roots;   /* by edge: vertex, or WP_NO_VERTEX */
 	Label **labels;   /* by edge: N_LABELS for each message */
-	gsize **low;      /* by edge: of each of its pairs, how far gather() has come */
-	GArray *shares;   /* Share, of the message at hand */
+	GArray *places;   /* Place, of the message at hand */
 	gboolean is_last;
 	gboolean is_cut; /* there were more vertices than there is room for */
 } Follower;
@@ -133,77 +135,72 @@ add_roots(Follower *follower)
 /* --- a pass --- */
 
 static void
-add_share(Follower *follower, guint32 vertex, double intensity)
+add_place(Follower *follower, guint32 vertex, double intensity)
 {
-	for (guint i = 0; i < follower->shares->len; i++) {
-		Share *share = &g_array_index(follower->shares, Share, i);
-		if (share->vertex == vertex) {
-			share->intensity += intensity;
+	for (guint i = 0; i < follower->places->len; i++) {
+		Place *place = &g_array_index(follower->places, Place, i);
+		if (place->vertex == vertex) {
+			place->intensity += intensity;
 			return;
 		}
 	}
-	Share share = { vertex, intensity };
-	g_array_append_val(follower->shares, share);
+	Place place = { vertex, intensity };
+	g_array_append_val(follower->places, place);
 }
 
-/* What message I of a pair's IN says of a message that leaves LAG later; returns its whole intensity. */
+/* What a cause of a message says of where that is; returns its whole share, as places have it. */
 static double
-add_cause(Follower *follower, guint32 p, gsize i, gint64 lag, double density, double weight,
-	  gboolean is_counted)
+add_cause(Follower *follower, const WpShare *cause, gint64 time, double weight, gboolean is_counted)
 {
-	const WpPair *pair = &g_array_index(follower->model->pairs, WpPair, p);
-	const Label *labels = &follower->labels[pair->in][i * N_LABELS];
-	double sum = 0, rest = 1;
+	const WpPair *pair = &g_array_index(follower->model->pairs, WpPair, cause->pair);
+	const Label *labels = &follower->labels[pair->in][(gsize)cause->at * N_LABELS];
+	gint64 lag = time - follower->model->messages->edges[pair->in].times_ns[cause->at];
+	double sum = 0, rest = 1, share = (double)cause->share;
 	for (guint k = 0; k < N_LABELS && labels[k].weight; k++) {
 		const Vertex *vertex = vertex_at(follower, labels[k].vertex);
 		double at = (double)labels[k].weight / ONE;
 		if (!vertex->children)
 			continue;
 		rest -= at;
-		guint32 child = vertex->children[follower->slots[p]];
+		guint32 child = vertex->children[follower->slots[cause->pair]];
 		if (child == WP_NO_VERTEX)
 			continue;
 		Vertex *below = vertex_at(follower, child);
-		double intensity = at * density * below->q / pair->mass;
-		sum += intensity;
+		double here = at * share * below->q / pair->mass;
+		sum += here;
 		if (!is_counted)
-			add_share(follower, child, intensity);
+			add_place(follower, child, here);
 		else if (below->spread)
-			wp_spread_add(below->spread, lag, intensity * weight);
+			wp_spread_add(below->spread, lag, here * weight);
 	}
-	return sum + MAX(rest, 0) * density;
+	return sum + MAX(rest, 0) * share;
 }
 
 /*
- * All possible causes of a message of OUT that leaves at TIME. IS_COUNTED: their lags are, times WEIGHT,
- * instead of their shares.
+ * All possible causes of the message at CURSOR. IS_COUNTED: their lags are, times WEIGHT, instead of their places.
+ * OUT_OWN: how likely it has none.
  */
 static double
-add_causes(Follower *follower, guint32 out, gint64 time, double weight, gboolean is_counted)
+add_causes(Follower *follower, const Cursor *cursor, double weight, gboolean is_counted,
+	   double *out_own)
 {
 	const WpXcorrModel *model = follower->model;
-	double sum = 0;
-	for (guint32 p = model->first_pair[out]; p < model->first_pair[out + 1]; p++) {
-		const WpPair *pair = &g_array_index(model->pairs, WpPair, p);
-		const WpEdge *in = &model->messages->edges[pair->in];
-		gsize *low = &follower->low[out][p - model->first_pair[out]];
-		while (*low < in->n && in->times_ns[*low] < time - pair->max_ns)
-			(*low)++;
-		for (gsize i = *low; i < in->n && time - in->times_ns[i] >= pair->min_ns; i++) {
-			gint64 lag = time - in->times_ns[i];
-			double density = pair->density[wp_lag_bin(lag) - pair->begin] *
-					 wp_xcorr_effect_left(model, pair->in, i, lag);
-			if (density > 0)
-				sum += add_cause(follower, p, i, lag, density, weight, is_counted);
-		}
+	const guint32 *ends = model->shares_end[cursor->edge];
+	double sum = 0, known = 0;
+	for (guint32 i = ends && cursor->at ? ends[cursor->at - 1] : 0;
+	     ends && i < ends[cursor->at]; i++) {
+		const WpShare *cause = &g_array_index(model->shares[cursor->edge], WpShare, i);
+		known += (double)cause->share;
+		sum += add_cause(follower, cause, cursor->time_ns, weight, is_counted);
 	}
+	*out_own = MAX(1 - known, LEAST_OWN);
 	return sum;
 }
 
 static int
-compare_shares(const void *a, const void *b)
+compare_places(const void *a, const void *b)
 {
-	const Share *left = a, *right = b;
+	const Place *left = a, *right = b;
 	if (left->intensity != right->intensity)
 		return left->intensity > right->intensity ? -1 : 1;
 	return (left->vertex > right->vertex) - (left->vertex < right->vertex);
@@ -222,23 +219,23 @@ label(Follower *follower, const Cursor *cursor)
 		vertex_at(follower, root)->next++;
 		return;
 	}
-	g_array_set_size(follower->shares, 0);
-	double own = model->uncaused[cursor->edge];
-	double sum = own + add_causes(follower, cursor->edge, cursor->time_ns, 0, FALSE);
+	g_array_set_size(follower->places, 0);
+	double own, sum = add_causes(follower, cursor, 0, FALSE, &own);
+	sum += own;
 	if (root != WP_NO_VERTEX)
-		add_share(follower, root, own);
-	g_array_sort(follower->shares, compare_shares);
-	for (guint i = 0; i < follower->shares->len; i++) {
-		const Share *share = &g_array_index(follower->shares, Share, i);
-		vertex_at(follower, share->vertex)->next += share->intensity / sum;
+		add_place(follower, root, own);
+	g_array_sort(follower->places, compare_places);
+	for (guint i = 0; i < follower->places->len; i++) {
+		const Place *place = &g_array_index(follower->places, Place, i);
+		vertex_at(follower, place->vertex)->next += place->intensity / sum;
 		if (i < N_LABELS)
-			labels[i] = (Label){ (guint16)share->vertex,
-					     (guint16)(share->intensity / sum * ONE + 0.5) };
+			labels[i] = (Label){ (guint16)place->vertex,
+					     (guint16)(place->intensity / sum * ONE + 0.5) };
 	}
-	for (guint i = follower->shares->len; i < N_LABELS; i++)
+	for (guint i = follower->places->len; i < N_LABELS; i++)
 		labels[i] = (Label){ 0 };
-	if (follower->is_last && follower->shares->len)
-		add_causes(follower, cursor->edge, cursor->time_ns, 1 / sum, TRUE);
+	if (follower->is_last && follower->places->len)
+		add_causes(follower, cursor, 1 / sum, TRUE, &own);
 }
 
 static gboolean
@@ -272,7 +269,6 @@ run_pass(Follower *follower)
 	guint32 n = 0;
 	for (guint32 i = 0; i < messages->n; i++) {
 		guint32 pairs = follower->model->first_pair[i + 1] - follower->model->first_pair[i];
-		memset(follower->low[i], 0, MAX(pairs, 1) * sizeof **follower->low);
 		if (messages->edges[i].n && (pairs || follower->roots[i] != WP_NO_VERTEX))
 			heap[n++] = (Cursor){ messages->edges[i].times_ns[0], i, 0 };
 	}
@@ -385,16 +381,12 @@ follower_init(Follower *follower, WpXcorrModel *model)
 		.n_slots = g_new0(guint32, n),
 		.roots = g_new(guint32, n),
 		.labels = g_new0(Label *, n),
-		.low = g_new0(gsize *, n),
-		.shares = g_array_new(FALSE, FALSE, sizeof(Share)),
+		.places = g_array_new(FALSE, FALSE, sizeof(Place)),
 	};
 	for (guint32 p = 0; p < model->pairs->len; p++)
 		follower->slots[p] = follower->n_slots[g_array_index(model->pairs, WpPair, p).in]++;
-	for (guint32 i = 0; i < messages->n; i++) {
+	for (guint32 i = 0; i < messages->n; i++)
 		follower->labels[i] = g_new0(Label, messages->edges[i].n * N_LABELS);
-		follower->low[i] =
-			g_new0(gsize, MAX(model->first_pair[i + 1] - model->first_pair[i], 1));
-	}
 }
 
 static void
@@ -406,15 +398,13 @@ follower_clear(Follower *follower)
 	}
 	for (guint32 i = 0; i < follower->model->messages->n; i++) {
 		g_free(follower->labels[i]);
-		g_free(follower->low[i]);
 	}
 	g_array_unref(follower->vertices);
-	g_array_unref(follower->shares);
+	g_array_unref(follower->places);
 	g_free(follower->slots);
 	g_free(follower->n_slots);
 	g_free(follower->roots);
 	g_free(follower->labels);
-	g_free(follower->low);
 }
 
 void

@@ -539,6 +539,126 @@ START_TEST(own_effects)
 }
 END_TEST
 
+/* Call and answer are messages of two directions, and are known to be. */
+static void
+send_answer(WpMessages *messages, guint32 sender, guint32 receiver, gint64 time)
+{
+	const WpEdge edge = { sender, receiver, sender, receiver, TRUE, NULL, 0, 0 };
+	wp_messages_add(messages, &edge, time);
+}
+
+/*
+ * 0 asks 1, which asks 2, and then 3 in one case of two; some 20 requests in flight at a time, 60 ms in 1 at each step,
+ * where a message comes or goes each millisecond or two: nothing of 1 stands out. But answers have causes.
+ */
+START_TEST(answers_have_causes)
+{
+	static const struct {
+		guint32 before, sender, receiver;
+		gint n;
+	} rows[] = { { 0, 1, 2, 1000 }, { 2, 1, 3, 500 }, { 2, 1, 0, 500 }, { 3, 1, 0, 500 } };
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 now = 0;
+	for (int i = 0; i < 1000; i++) {
+		gint64 t = now += wp_random64_below(&random, 16 * MS);
+		send(messages, 0, 1, t);
+		send(messages, 1, 2, t = later(&random, t, 40));
+		send_answer(messages, 2, 1, t = later(&random, t, 5));
+		if (i % 2) {
+			send(messages, 1, 3, t = later(&random, t, 50));
+			send_answer(messages, 3, 1, t = later(&random, t, 5));
+		}
+		send_answer(messages, 1, 0, later(&random, t, 30));
+	}
+	wp_messages_freeze(messages);
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	for (gsize row = 0; row < G_N_ELEMENTS(rows); row++) {
+		double sum = 0;
+		for (guint32 i = 0; i < spectra->vertices->len; i++) {
+			const WpVertex *v = wp_spectra_vertex(spectra, i);
+			if (v->parent != WP_NO_VERTEX && v->sender == rows[row].sender &&
+			    v->receiver == rows[row].receiver &&
+			    wp_spectra_vertex(spectra, v->parent)->sender == rows[row].before)
+				sum += v->messages;
+		}
+		ck_assert_msg(sum > 0.5 * rows[row].n, "row %zu: %g of %d", row, sum, rows[row].n);
+	}
+}
+END_TEST
+
+/* 1 answers 0, and asks 2 now and then of its own accord: neither of them causes the other. */
+START_TEST(of_its_own_accord)
+{
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 now = 0, own = 0;
+	for (int i = 0; i < 3000; i++) {
+		now += wp_random64_below(&random, 50 * MS);
+		own += wp_random64_below(&random, 50 * MS);
+		send(messages, 0, 1, now);
+		send_answer(messages, 1, 0, later(&random, now, 20));
+		send(messages, 1, 2, own);
+		send_answer(messages, 2, 1, later(&random, own, 20));
+	}
+	wp_messages_freeze(messages);
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	check_paths(spectra, "0>1\n 1>0\n");
+}
+END_TEST
+
+/* The path to vertex I goes over NODES, a digit each. */
+static gboolean
+is_at(const WpSpectra *spectra, guint32 i, const char *nodes)
+{
+	const WpVertex *vertex = wp_spectra_vertex(spectra, i);
+	if (vertex->depth + 1 != strlen(nodes))
+		return FALSE;
+	for (guint32 k = vertex->depth;; k--, vertex = wp_spectra_vertex(spectra, vertex->parent)) {
+		if (vertex->receiver != (guint32)(nodes[k] - '0'))
+			return FALSE;
+		if (vertex->parent == WP_NO_VERTEX)
+			return k == 1 && vertex->sender == (guint32)(nodes[0] - '0');
+	}
+}
+
+/*
+ * 0 asks 1, which asks 2, once or twice, five in flight at a time. 2 answers at once but the last time, which takes as
+ * long as what else is in flight. Each path has about the messages of its requests: what 2 answers is given to one request,
+ * not by parts to all whose delays would do.
+ */
+START_TEST(paths_that_share_edges)
+{
+	static const struct {
+		const char *nodes;
+		double n;
+	} rows[] = { { "010", 0 }, { "01210", 2000 }, { "0121210", 2000 }, { "012121210", 0 } };
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 now = 0;
+	for (int i = 0; i < 4000; i++) {
+		gint64 t = now += wp_random64_below(&random, 16 * MS);
+		send(messages, 0, 1, t);
+		for (int k = i % 2; k < 2; k++) {
+			send(messages, 1, 2, t = later(&random, t, k ? 1 : 3));
+			send_answer(messages, 2, 1, t = later(&random, t, k ? 8 : 1));
+		}
+		send_answer(messages, 1, 0, later(&random, t, i % 2 ? 12 : 16));
+	}
+	wp_messages_freeze(messages);
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	for (gsize row = 0; row < G_N_ELEMENTS(rows); row++) {
+		const char *nodes = rows[row].nodes;
+		double found = 0;
+		for (guint32 i = 0; i < spectra->vertices->len; i++)
+			if (is_at(spectra, i, nodes))
+				found += wp_spectra_vertex(spectra, i)->messages;
+		ck_assert_msg(fabs(found - rows[row].n) <= 500, "%s: %g, not %g", nodes, found,
+			      rows[row].n);
+	}
+}
+END_TEST
+
 /* No messages, or one: no paths, or one. */
 START_TEST(nothing)
 {
@@ -556,4 +676,5 @@ END_TEST
 
 WP_SUITE("xcorr", bins, signal_counts, impulse, agreement, shift, linearity, choice, spikes,
 	 published_chain, messages_in_any_order, no_derived_paths, no_ghosts, no_accidents,
-	 caused_by_a_clock, many_clients, own_effects, nothing)
+	 caused_by_a_clock, many_clients, own_effects, answers_have_causes, of_its_own_accord,
+	 paths_that_share_edges, nothing)
