@@ -91,17 +91,19 @@ nearest(const WpEdge *edge, gint64 time_ns, gsize *at)
 }
 
 /*
- * How messages of OUT stand to the beats of IN: the mean of their lags on a circle of one PERIOD. Without it,
- * which of two beats is the nearest would depend on how both stray, and make them seem to stray together.
+ * How messages of OUT stand to the beats of IN so much before them: the mean of their lags, less LAG, on a circle of one
+ * PERIOD. Without it, which of two beats is the nearest would depend on how both stray, and make them seem to stray
+ * together. Asked anew for each lag: PERIOD is not exact, and many of it may be half a beat off.
  */
 static double
-phase_of(const WpEdge *in, const WpEdge *out, gint64 period)
+phase_of(const WpEdge *in, const WpEdge *out, gint64 lag_ns, gint64 period)
 {
 	double x = 0, y = 0;
 	gsize at = 0;
 	for (gsize i = 0; i < out->n; i++) {
-		gint64 lag = out->times_ns[i] - nearest(in, out->times_ns[i], &at);
-		double angle = 2 * G_PI * (double)lag / (double)period;
+		gint64 time_ns = out->times_ns[i] - lag_ns;
+		gint64 rest_ns = time_ns - nearest(in, time_ns, &at);
+		double angle = 2 * G_PI * (double)rest_ns / (double)period;
 		x += cos(angle);
 		y += sin(angle);
 	}
@@ -136,12 +138,14 @@ wp_xcorr_is_clockwork(const WpEdge *in, const WpEdge *out, gint64 min_ns, gint64
 	gint64 period = period_of(in);
 	if (!period || !period_of(out))
 		return FALSE;
-	double phase = phase_of(in, out, period), beats = (double)period;
-	gint64 first = (gint64)floor(((double)min_ns - phase) / beats);
-	gint64 last = (gint64)ceil(((double)max_ns - phase) / beats);
-	for (gint64 k = first; k <= MIN(last, first + MAX_BEATS); k++)
-		if (stray_together(in, out, (gint64)(phase + (double)k * beats), period) >=
-		    SURE_SDS)
+	/* From a beat before MIN to one after MAX. */
+	gint64 first = min_ns + (gint64)phase_of(in, out, min_ns, period) - period;
+	gint64 n = MIN((max_ns - min_ns) / period + 3, MAX_BEATS);
+	for (gint64 k = 0; k <= n; k++) {
+		gint64 lag = first + k * period;
+		lag += (gint64)phase_of(in, out, lag, period);
+		if (stray_together(in, out, lag, period) >= SURE_SDS)
 			return FALSE;
+	}
 	return TRUE;
 }

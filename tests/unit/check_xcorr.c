@@ -6,6 +6,7 @@
 #include "infer/random.h"
 #include "infer/signal.h"
 #include "infer/spike.h"
+#include "infer/xcorr-model.h"
 #include "infer/xcorr.h"
 #include "tests/support/suite.h"
 
@@ -477,6 +478,27 @@ START_TEST(caused_by_a_clock)
 }
 END_TEST
 
+/* Many beats apart, where what is not exact in the period adds up to half of it: two clocks are two clocks. */
+START_TEST(clocks_far_apart)
+{
+	WpRandom64 random = { WP_RANDOM64_SEED + (guint64)_i };
+	guint32 n = (guint32)wp_test_number(5000, 500);
+	g_autofree gint64 *ins = g_new(gint64, n), *outs = g_new(gint64, n);
+	const WpEdge in = { .times_ns = ins, .n = n }, out = { .times_ns = outs, .n = n };
+	gint64 begin = wp_random64_below(&random, 20) * MS;
+	for (guint32 i = 0; i < n; i++) {
+		ins[i] = i * 20 * MS + (gint64)wp_random64_below(&random, 4 * (guint32)MS);
+		outs[i] = begin + i * 20 * MS + (gint64)wp_random64_below(&random, 4 * (guint32)MS);
+	}
+	for (gint64 lag = 0; lag < 3000 * MS; lag += 100 * MS)
+		ck_assert_msg(wp_xcorr_is_clockwork(&in, &out, lag, lag + 100 * MS), "after %d ms",
+			      (int)(lag / MS));
+	for (guint32 i = 0; i < n; i++)
+		outs[i] = ins[i] + 1000 * MS + (gint64)wp_random64_below(&random, (guint32)MS);
+	ck_assert(!wp_xcorr_is_clockwork(&in, &out, 990 * MS, 1010 * MS));
+}
+END_TEST
+
 /*
  * Clients of node 1, a host each, that ask once in a while: what they do is seen of all together, whether they are one
  * node or as many as hosts.
@@ -674,7 +696,10 @@ START_TEST(nothing)
 }
 END_TEST
 
-WP_SUITE("xcorr", bins, signal_counts, impulse, agreement, shift, linearity, choice, spikes,
-	 published_chain, messages_in_any_order, no_derived_paths, no_ghosts, no_accidents,
-	 caused_by_a_clock, many_clients, own_effects, answers_have_causes, of_its_own_accord,
-	 paths_that_share_edges, nothing)
+WP_SUITE_OF_ROWS("xcorr", { bins, 0 }, { signal_counts, 0 }, { impulse, 0 }, { agreement, 0 },
+		 { shift, 0 }, { linearity, 0 }, { choice, 0 }, { spikes, 0 },
+		 { published_chain, 0 }, { messages_in_any_order, 0 }, { no_derived_paths, 0 },
+		 { no_ghosts, 0 }, { no_accidents, 0 }, { caused_by_a_clock, 0 },
+		 { clocks_far_apart, 12 }, { many_clients, 0 }, { own_effects, 0 },
+		 { answers_have_causes, 0 }, { of_its_own_accord, 0 },
+		 { paths_that_share_edges, 0 }, { nothing, 0 })
