@@ -242,7 +242,7 @@ START_TEST(nothing_moved)
 	for (gsize k = 0; k < G_N_ELEMENTS(paces); k++) {
 		Requests requests;
 		init_requests(&requests, trees, &paces[k]);
-		g_autofree char *text = redrawn(&requests);
+		g_free(redrawn(&requests));
 		for (guint32 i = 0; i < requests.links->n; i++) {
 			ck_assert_int_le(ABS(requests.call_ns[i]), 50); /* ns, of rounding */
 			ck_assert_int_le(ABS(requests.return_ns[i]), 50);
