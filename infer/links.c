@@ -7,6 +7,7 @@ wp_links_new(guint32 n)
 	WpLinks *links = g_new0(WpLinks, 1);
 
 	links->n = n;
+	links->whole_power = 1;
 	links->links = g_new(WpLink, n);
 	for (guint32 i = 0; i < n; i++)
 		links->links[i] = (WpLink){ WP_NO_SPAN, WP_NO_SPAN, -1, 0, 0 };

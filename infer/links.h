@@ -63,7 +63,12 @@ typedef struct {
 	gboolean has_odds; /* probabilities can be counted on: 90 % means 9 of 10 are right */
 	guint64 n_joined; /* kinds of calls and delays that were not told apart, for want of room */
 	float *path_odds; /* by span: of a root, how sure its path is; else -1; NULL = not known */
-	WpPace *paces;    /* by host; NULL: all go by real time */
+	/*
+	 * Mistakes go together: a call under a wrong parent is there instead of another. So the odds of a whole request are the
+	 * product of its links' probabilities to this power; 1 where nothing is known of it.
+	 */
+	double whole_power;
+	WpPace *paces; /* by host; NULL: all go by real time */
 	guint32 n_paces;
 } WpLinks;
 

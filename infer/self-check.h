@@ -1,14 +1,7 @@
 /*
- * Self-check: how right inference can be expected to be on this capture, without any truth. The requests as
- * they were found become a capture of their own, whose truth is known by that: each request is put in the
- * place of another one that takes the same path, so that as many begin at the same times, last as long and
- * do the same, but run beside other requests. Inferred again, the share of links that come out as they went
- * in is what can be expected of the capture itself, which is one such draw more.
- *
- *     found   |-- 1 --|   |---- 2 ----|        1 and 2 take one path, and so do 3 and 4
- *               |-- 3 --|    |- 4 -|
- *     drawn   |---- 2 ----||-- 1 --|
- *               |- 4 -|      |-- 3 --|
+ * Self-check: how right inference can be expected to be on this capture, without any truth. Its requests are dealt anew
+ * and inferred again (deal.h); the share of links that come out as they went in is what can be expected of the
+ * capture itself.
  */
 #ifndef WP_INFER_SELF_CHECK_H
 #define WP_INFER_SELF_CHECK_H

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "infer/calibrate.h"
 #include "infer/evidence.h"
 #include "infer/pattern-sum.h"
 #include "report/error.h"
@@ -374,11 +375,15 @@ infer(WpAnalysis *analysis, const WpAnalysisOptions *options, WpStopFunc stop, G
 	if (!analysis->engine)
 		analysis->engine = options->engine ? wp_engines[options->engine - 1]
 						   : wp_engine_auto(analysis->resolved);
-	analysis->links = analysis->engine->run(
-		analysis->resolved, wp_analysis_engine_options(options, analysis->engine), stop,
-		error);
-	analysis->n_joined += analysis->links ? analysis->links->n_joined : 0;
-	return analysis->links != NULL;
+	WpResolveOptions resolve = resolve_options(options);
+	const WpDealMethod method = { &resolve, analysis->engine,
+				      wp_analysis_engine_options(options, analysis->engine), stop };
+	analysis->links = analysis->engine->run(analysis->resolved, method.options, stop, error);
+	if (!analysis->links)
+		return FALSE;
+	analysis->n_joined += analysis->links->n_joined;
+	return (stop && stop()) ||
+	       wp_links_calibrate(analysis->links, analysis->resolved, &method, error);
 }
 
 static void

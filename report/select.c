@@ -36,6 +36,7 @@ copy_links(const WpLinks *links)
 	WpLinks *copy = wp_links_new(links->n);
 	memcpy(copy->links, links->links, links->n * sizeof *links->links);
 	copy->has_odds = links->has_odds;
+	copy->whole_power = links->whole_power;
 	if (links->path_odds)
 		copy->path_odds = g_memdup2(links->path_odds, links->n * sizeof(float));
 	return copy;

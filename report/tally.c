@@ -1,6 +1,8 @@
 /* Counting spans: each stands in one place of the page, so that its numbers add up. */
 #include "report/tally.h"
 
+#include <math.h>
+
 #define DOUBTFUL 0.9 /* links less probable than this */
 
 typedef struct {
@@ -13,6 +15,7 @@ typedef struct {
 	double *odds;         /* by root: all links of its path are right */
 	guint8 *is_clear;     /* by root: they have no alternative */
 	double lost_share;
+	double whole_power; /* of the links */
 } Counter;
 
 /* 1, 2, 3-4, 5-8, 9-16, over 16 */
@@ -46,7 +49,8 @@ count_link(Counter *counter, guint32 number)
 	/* Of an engine that was stopped. */
 	links->has_odds &= link->probability >= 0;
 	/* For each call that was seen, another may not have been. */
-	counter->odds[root] *= CLAMP(link->probability, 0, 1) * (1 - counter->lost_share);
+	counter->odds[root] *= pow(CLAMP((double)link->probability, 0, 1), counter->whole_power) *
+			       (1 - counter->lost_share);
 	counter->is_clear[root] &= link->n_candidates == 1;
 }
 
@@ -84,6 +88,7 @@ count_requests(const Counter *counter)
 		    lot_of(counter, i) != WP_VIEW_IN_REQUESTS)
 			continue;
 		links->n_roots++;
+		links->whole_powers += counter->whole_power;
 		links->n_whole += counter->odds[i];
 		links->n_clear += counter->is_clear[i];
 	}
@@ -126,8 +131,8 @@ wp_tally_add(WpTally *tally, const WpResolved *resolved, const WpLinks *links, c
 	g_autofree guint32 *roots = wp_links_roots(links);
 	g_autofree double *odds = g_new(double, n);
 	g_autofree guint8 *is_clear = g_malloc(n);
-	Counter counter = { tally, spans->spans, links->links, spans->n,  keep,
-			    roots, odds,         is_clear,     lost_share };
+	Counter counter = { tally, spans->spans, links->links, spans->n,   keep,
+			    roots, odds,         is_clear,     lost_share, links->whole_power };
 
 	for (guint32 i = 0; i < n; i++) {
 		odds[i] = 1;

@@ -12,6 +12,7 @@
  */
 #include "report/view-request.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,9 +212,16 @@ share_below(const WpDelay *latency, double ns)
 	return (double)MIN(below.below, n - 1) / (double)n;
 }
 
-/* As the links say: all of them right. */
 static double
-odds_of(const WpViewRequest *request)
+mean_power(const WpView *view)
+{
+	const WpViewLinks *links = &view->links;
+	return links->n_roots ? links->whole_powers / (double)links->n_roots : 1;
+}
+
+/* As the links say: all of them right. POWER: see WpLinks. */
+static double
+odds_of(const WpViewRequest *request, double power)
 {
 	double odds = 1;
 	for (guint32 i = 1; i < request->n_calls; i++) {
@@ -221,7 +229,7 @@ odds_of(const WpViewRequest *request)
 			return -1;
 		odds *= MIN(request->calls[i].probability, 1);
 	}
-	return odds;
+	return pow(odds, power);
 }
 
 WpViewRequest *
@@ -248,7 +256,7 @@ wp_view_request_new(const WpView *view, const WpViewPattern *pattern, const WpVi
 	fill_places(&maker, from);
 	mark_calls(request);
 	fill_critical(request);
-	request->links_odds = odds_of(request);
+	request->links_odds = odds_of(request, mean_power(view));
 	return request;
 }
 

@@ -284,8 +284,9 @@ typedef struct {
 	double n_right;     /* parents expected to be right */
 	guint64 n_doubtful; /* ... with a probability under 90 % */
 	double n_whole; /* requests expected to be right in each of their calls, and to lack none */
-	guint64 n_clear;   /* requests none of whose calls has a second possible parent */
-	guint64 n_roots;   /* requests, background included */
+	double whole_powers; /* sum over requests: see WpLinks */
+	guint64 n_clear;     /* requests none of whose calls has a second possible parent */
+	guint64 n_roots;     /* requests, background included */
 	double lost_share; /* of the calls, missing: as calls without return show it, or packets */
 	guint64 n_holed;   /* requests that lack a call, counted with those that have it */
 	guint64 n_estimated; /* calls whose self time is estimated, as something below is missing */

@@ -186,6 +186,33 @@ wp_tree_new(const char *text)
 	return tree;
 }
 
+/* Numbers that look like chance, in 0 .. N - 1. */
+static int
+next(guint32 *state, int n)
+{
+	*state = *state * 1664525 + 1013904223;
+	return (int)((guint64)(*state >> 8) * (guint64)n >> 24);
+}
+
+WpTree *
+wp_tree_of_requests(int period, int n)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	guint32 state = 42;
+	for (int i = 0; i < n; i++) {
+		int begin = period * i + next(&state, period);
+		int a = begin + 50 + next(&state, 100), a_end = a + 20 + next(&state, 60);
+		int b = a_end + 20 + next(&state, 80), b_end = b + 20 + next(&state, 60);
+		gboolean has_b = next(&state, 2);
+		int end = (has_b ? b_end : a_end) + 20 + next(&state, 60);
+		g_string_append_printf(text, "c>w[%d-%d](a[%d-%d]", begin, end, a, a_end);
+		if (has_b)
+			g_string_append_printf(text, ",b[%d-%d]", b, b_end);
+		g_string_append(text, ") ");
+	}
+	return wp_tree_new(text->str);
+}
+
 void
 wp_tree_free(WpTree *tree)
 {

@@ -28,6 +28,12 @@ typedef struct {
 WpTree *wp_tree_new(const char *text);
 void wp_tree_free(WpTree *tree);
 
+/*
+ * N requests every PERIOD us that take about 400 us: some work, a call to a, some work, maybe a call to b.
+ * So 400 / PERIOD of them are open at once.
+ */
+WpTree *wp_tree_of_requests(int period, int n);
+
 /* (transfer full) The trace alone, without names and spans. */
 WpTrace *wp_tree_trace(const char *text);
 

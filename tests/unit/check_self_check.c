@@ -5,37 +5,6 @@
 #include "tests/support/suite.h"
 #include "tests/support/tree.h"
 
-/* Numbers that look like chance, in 0 .. N - 1. */
-static int
-next(guint32 *state, int n)
-{
-	*state = *state * 1664525 + 1013904223;
-	return (int)((guint64)(*state >> 8) * (guint64)n >> 24);
-}
-
-/*
- * Requests every PERIOD us that take about 400 us: some work, a call to a, some work, maybe a call to b.
- * So 400 / PERIOD of them are open at once.
- */
-static WpTree *
-make_requests(int period, int n)
-{
-	g_autoptr(GString) text = g_string_new(NULL);
-	guint32 state = 42;
-	for (int i = 0; i < n; i++) {
-		int begin = period * i + next(&state, period);
-		int a = begin + 50 + next(&state, 100), a_end = a + 20 + next(&state, 60);
-		int b = a_end + 20 + next(&state, 80), b_end = b + 20 + next(&state, 60);
-		gboolean has_b = next(&state, 2);
-		int end = (has_b ? b_end : a_end) + 20 + next(&state, 60);
-		g_string_append_printf(text, "c>w[%d-%d](a[%d-%d]", begin, end, a, a_end);
-		if (has_b)
-			g_string_append_printf(text, ",b[%d-%d]", b, b_end);
-		g_string_append(text, ") ");
-	}
-	return wp_tree_new(text->str);
-}
-
 static double
 true_share(const WpTree *tree, const WpLinks *links)
 {
@@ -68,7 +37,7 @@ START_TEST(expects_what_is_true)
 		double least, most; /* that are truly right: easy and hard cases are meant */
 	} rows[] = { { 1000, 1, 1 }, { 200, 0.9, 1 }, { 60, 0.5, 0.95 } };
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autoptr(WpTree) tree = make_requests(rows[i].period, 600);
+		g_autoptr(WpTree) tree = wp_tree_of_requests(rows[i].period, 600);
 		g_autoptr(WpLinks) links = wp_engine_nesting.run(tree->resolved, NULL, NULL, NULL);
 		WpSelfCheck check = check_of(tree, links);
 		double expected = (double)check.n_links_right / (double)check.n_links;
@@ -86,7 +55,7 @@ END_TEST
 
 START_TEST(repeats)
 {
-	g_autoptr(WpTree) tree = make_requests(80, 200);
+	g_autoptr(WpTree) tree = wp_tree_of_requests(80, 200);
 	g_autoptr(WpLinks) links = wp_engine_nesting.run(tree->resolved, NULL, NULL, NULL);
 	WpSelfCheck one = check_of(tree, links), two = check_of(tree, links);
 	ck_assert_mem_eq(&one, &two, sizeof one);

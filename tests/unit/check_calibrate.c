@@ -1,0 +1,168 @@
+/* Probabilities of links by requests dealt anew: as many are right as are said to be. */
+#include "infer/calibrate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "infer/engine-nesting.h"
+#include "tests/support/suite.h"
+#include "tests/support/tree.h"
+
+static void
+calibrate(const WpTree *tree, WpLinks *links)
+{
+	WpResolveOptions resolve;
+	wp_resolve_options_init(&resolve);
+	const WpDealMethod method = { &resolve, &wp_engine_nesting, NULL, NULL };
+	ck_assert(wp_links_calibrate(links, tree->resolved, &method, NULL));
+}
+
+static WpLinks *
+infer(const WpTree *tree)
+{
+	return wp_engine_nesting.run(tree->resolved, NULL, NULL, NULL);
+}
+
+/* By how much more of the links are said to be right than are, of all that have a true parent. */
+static double
+excess_of(const WpTree *tree, const WpLinks *links)
+{
+	g_autoptr(WpLinks) truth = wp_tree_links(tree);
+	double excess = 0;
+	guint32 n = 0;
+
+	for (guint32 i = 0; i < links->n; i++) {
+		if (truth->links[i].parent == WP_NO_SPAN)
+			continue;
+		n++;
+		excess += (double)links->links[i].probability -
+			  (links->links[i].parent == truth->links[i].parent);
+	}
+	return excess / n;
+}
+
+/* The same of whole requests. */
+static double
+excess_of_requests(const WpTree *tree, const WpLinks *links)
+{
+	g_autoptr(WpLinks) truth = wp_tree_links(tree);
+	g_autofree double *odds = g_new(double, links->n);
+	g_autofree guint8 *is_wrong = g_new0(guint8, links->n);
+	double excess = 0;
+	guint32 n = 0;
+
+	for (guint32 i = 0; i < links->n; i++)
+		odds[i] = 1;
+	for (guint32 i = 0; i < links->n; i++) {
+		guint32 parent = links->links[i].parent;
+		if (truth->links[i].parent == WP_NO_SPAN || parent == WP_NO_SPAN)
+			continue;
+		odds[parent] *= (double)links->links[i].probability;
+		is_wrong[parent] |= parent != truth->links[i].parent;
+		is_wrong[truth->links[i].parent] |= parent != truth->links[i].parent;
+	}
+	for (guint32 i = 0; i < links->n; i++) {
+		if (truth->links[i].parent != WP_NO_SPAN)
+			continue;
+		n++;
+		excess += pow(odds[i], links->whole_power) - !is_wrong[i];
+	}
+	return excess / n;
+}
+
+START_TEST(says_what_is_so)
+{
+	static const struct {
+		int period;
+		double least_before; /* by which the engine alone is too sure */
+		double most;         /* ... off afterwards */
+		double most_of_requests;
+	} rows[] = {
+		{ 200, 0, 0.01, 0.02 },
+		{ 60, 0, 0.03, 0.05 },
+		{ 30, 0.01, 0.02, 0.05 },
+		{ 15, 0.2, 0.1, 0.4 }, /* 0.56 before: of those few are right */
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpTree) tree = wp_tree_of_requests(rows[i].period, 1500);
+		g_autoptr(WpLinks) alone = infer(tree), links = infer(tree);
+		calibrate(tree, links);
+		double before = fabs(excess_of(tree, alone)), after = fabs(excess_of(tree, links));
+		double whole = fabs(excess_of_requests(tree, links));
+		ck_assert_double_ge(before, rows[i].least_before);
+		ck_assert_msg(after <= rows[i].most, "every %d us: %g", rows[i].period, after);
+		ck_assert_msg(whole <= rows[i].most_of_requests, "every %d us: requests %g",
+			      rows[i].period, whole);
+		for (guint32 k = 0; k < links->n; k++)
+			ck_assert_uint_eq(links->links[k].parent, alone->links[k].parent);
+	}
+}
+END_TEST
+
+/* Of what is sure, and of what is too little to learn from, not a bit changes. */
+START_TEST(leaves_alone)
+{
+	static const struct {
+		int period;
+		int n;
+	} rows[] = { { 1000, 600 }, { 30, 40 } };
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpTree) tree = wp_tree_of_requests(rows[i].period, rows[i].n);
+		g_autoptr(WpLinks) alone = infer(tree), links = infer(tree);
+		calibrate(tree, links);
+		ck_assert_mem_eq(links->links, alone->links, links->n * sizeof(WpLink));
+		ck_assert_double_eq(links->whole_power, 1);
+	}
+}
+END_TEST
+
+START_TEST(repeats)
+{
+	g_autoptr(WpTree) tree = wp_tree_of_requests(30, 400);
+	g_autoptr(WpLinks) one = infer(tree), two = infer(tree), before = infer(tree);
+	calibrate(tree, one);
+	calibrate(tree, two);
+	ck_assert_mem_eq(one->links, two->links, one->n * sizeof(WpLink));
+	ck_assert_double_eq(one->whole_power, two->whole_power);
+	ck_assert_mem_ne(one->links, before->links, one->n * sizeof(WpLink));
+}
+END_TEST
+
+/* A part of the requests, those in the middle, each whole. */
+START_TEST(deals_a_part)
+{
+	g_autoptr(WpTree) tree = wp_tree_of_requests(100, 1000);
+	g_autoptr(WpLinks) links = wp_tree_links(tree);
+	const guint32 limits[] = { 300, 1000, WP_DEAL_ALL };
+	WpResolveOptions resolve;
+	wp_resolve_options_init(&resolve);
+	const WpDealMethod method = { &resolve, &wp_engine_nesting, NULL, NULL };
+	for (gsize i = 0; i < G_N_ELEMENTS(limits); i++) {
+		g_autoptr(WpDeal) deal =
+			wp_deal_new(tree->resolved, links, limits[i], &method, NULL);
+		const guint32 *roots = wp_deal_roots(deal);
+		guint32 n = 0, first = links->n, last = 0;
+		for (guint32 k = 0; k < links->n; k++) {
+			guint32 parent = links->links[k].parent;
+			if (parent != WP_NO_SPAN)
+				ck_assert_uint_eq(roots[k], roots[parent]);
+			if (roots[k] == WP_NO_SPAN)
+				continue;
+			n++;
+			first = MIN(first, k);
+			last = MAX(last, k);
+		}
+		ck_assert_uint_eq(wp_deal_links(deal)->n, n);
+		if (limits[i] == WP_DEAL_ALL) {
+			ck_assert_uint_eq(n, links->n);
+			continue;
+		}
+		ck_assert_uint_ge(n, limits[i] - 3);
+		ck_assert_uint_le(n, limits[i] + 3);
+		/* As much is left out before as behind. */
+		ck_assert_int_le(ABS((int)first - (int)(links->n - 1 - last)), 40);
+	}
+}
+END_TEST
+
+WP_SUITE("calibrate", says_what_is_so, leaves_alone, repeats, deals_a_part)
