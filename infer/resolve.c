@@ -51,7 +51,10 @@ count_received(WpResolved *resolved)
 	}
 }
 
-/* What called ports send themselves. */
+/*
+ * What called ports send themselves. A client has a port for one connection; one that also sends to another
+ * than it hears from has peers, as the port of a broker, which is called by one and calls the next.
+ */
 static void
 count_sent(WpResolved *resolved)
 {
@@ -60,9 +63,12 @@ count_sent(WpResolved *resolved)
 		const WpRecord *record = call_record(resolved, span);
 		guint32 number = wp_map_find(resolved->port_numbers,
 					     wp_map_key(span->caller, record->src.port));
-		if (number != WP_MAP_NONE && span->kind == WP_KIND_CALL &&
-		    !(span->marks & (WP_MARK_SETUP | WP_MARK_CARRIED)))
-			g_array_index(resolved->ports, WpResolvePort, number).n_sent++;
+		if (number == WP_MAP_NONE || span->kind != WP_KIND_CALL ||
+		    span->marks & (WP_MARK_SETUP | WP_MARK_CARRIED))
+			continue;
+		WpResolvePort *port = &g_array_index(resolved->ports, WpResolvePort, number);
+		port->n_sent++;
+		port->has_peers |= port->first_peer != wp_map_key(span->callee, record->dst.port);
 	}
 }
 

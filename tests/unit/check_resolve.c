@@ -162,6 +162,34 @@ START_TEST(calls_both_ways)
 }
 END_TEST
 
+/* A client has a port for one connection: what is called over one and calls over another is a service. */
+START_TEST(calls_on)
+{
+	static const char *const ends[][2] = {
+		{ "127.0.0.1:52000", "127.0.0.1:1883" }, /* published at a broker, ... */
+		{ "127.0.0.1:1883", "127.0.0.1:40000" }, /* which passes it on and is answered */
+	};
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	g_autoptr(WpTrace) trace = wp_trace_new(nodes);
+	WpRecordSink *sink = wp_trace_sink(trace);
+
+	ck_assert(wp_sink_begin(sink, nodes, NULL));
+	for (guint i = 0; i < G_N_ELEMENTS(ends); i++) {
+		WpRecord call = { .kind = WP_KIND_CALL, .id = i, .begin_ns = i, .end_ns = i };
+		ck_assert(wp_endpoint_parse(ends[i][0], &call.src));
+		ck_assert(wp_endpoint_parse(ends[i][1], &call.dst));
+		call.sender = wp_nodes_by_address(nodes, call.src.address);
+		call.receiver = wp_nodes_by_address(nodes, call.dst.address);
+		ck_assert(wp_sink_record(sink, &call, NULL, NULL));
+	}
+	ck_assert(wp_sink_end(sink, NULL));
+	g_autoptr(WpResolved) resolved = resolve(trace, NULL, FALSE);
+	g_autofree char *calls = calls_text(resolved);
+	ck_assert_str_eq(calls, "127.0.0.1>127.0.0.1:1883 127.0.0.1:1883>127.0.0.1:40000 "
+				"shared:127.0.0.1");
+}
+END_TEST
+
 /* N ports, each called by one peer, besides one that two call. */
 START_TEST(random_ports_fold)
 {
@@ -459,5 +487,5 @@ START_TEST(replicas_fold)
 }
 END_TEST
 
-WP_SUITE("resolve", names, ports, calls_both_ways, random_ports_fold, clients_fold,
+WP_SUITE("resolve", names, ports, calls_both_ways, calls_on, random_ports_fold, clients_fold,
 	 other_clients_fold, replicas_fold, hints, hints_of_services, hosts, options)
