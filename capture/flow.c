@@ -15,9 +15,10 @@
 
 #include "capture/datagrams.h"
 #include "capture/flow-table.h"
-#include "capture/reassembly.h"
-#include "capture/servers.h"
 #include "capture/flow-watch.h"
+#include "capture/reassembly.h"
+#include "capture/ring.h"
+#include "capture/servers.h"
 
 #define MS  G_GINT64_CONSTANT(1000000)
 #define SEC (1000 * MS)
@@ -61,12 +62,6 @@
 /* Positions in the lists are only brought up to date when they are older than this. */
 #define ACTIVITY_GRAIN SEC
 
-typedef struct Link Link;
-struct Link {
-	Link *prev;
-	Link *next;
-};
-
 typedef enum {
 	LIST_OPEN,
 	LIST_LOOSE,
@@ -93,8 +88,8 @@ typedef struct {
 	WpFlowWatch watch;
 	WpReassembly tcp; /* of UDP only the counts are used */
 	WpStream *stream; /* from the first payload to the end of the flow */
-	Link list;
-	Link waiting;
+	WpLink list;
+	WpLink waiting;
 	gint64 listed_ns;   /* activity, to ACTIVITY_GRAIN */
 	gint64 deadline_ns; /* of the wait */
 	guint64 waits_from; /* number of the segment that made it wait */
@@ -125,9 +120,9 @@ struct WpFlows {
 	WpFlowTable *table; /* made at the first segment, which seeds it */
 	WpServers *servers;
 	WpDatagrams *datagrams; /* wait for ORDER_PATIENCE */
-	Link lists[N_LISTS];
+	WpLink lists[N_LISTS];
 	guint32 listed[N_LISTS];
-	Link waits[WP_WAIT_RESEND + 1]; /* WP_WAIT_NONE: unused */
+	WpLink waits[WP_WAIT_RESEND + 1]; /* WP_WAIT_NONE: unused */
 	guint32 max_flows;
 	gsize max_memory;
 	gsize memory; /* of all streams */
@@ -138,28 +133,6 @@ struct WpFlows {
 };
 
 #define FLOW_OF(link, member) ((Flow *)((guint8 *)(link)-G_STRUCT_OFFSET(Flow, member)))
-
-static void
-link_init(Link *head)
-{
-	head->prev = head->next = head;
-}
-
-static void
-link_append(Link *head, Link *link)
-{
-	link->prev = head->prev;
-	link->next = head;
-	head->prev->next = link;
-	head->prev = link;
-}
-
-static void
-link_remove(Link *link)
-{
-	link->prev->next = link->next;
-	link->next->prev = link->prev;
-}
 
 /* --- from reassembly to the stream --- */
 
@@ -323,6 +296,25 @@ judge_loss(WpFlows *flows, const Flow *flow)
 		wp_loss_add_flow(flows->loss, &sample);
 }
 
+/* Of both ends, where the client is known: whoever is scanned makes no nodes. */
+static void
+count_refused(WpFlows *flows, const Flow *flow)
+{
+	WpNodes *nodes = flows->shared->nodes;
+	WpEndpoint client = wp_flow_key_endpoint(&flow->key, flow->client);
+	WpEndpoint server = wp_flow_key_endpoint(&flow->key, !flow->client);
+	guint32 caller = wp_nodes_find_address(nodes, client.address);
+	guint32 called = caller == WP_NO_NODE
+				 ? WP_NO_NODE
+				 : wp_nodes_by_address_seen(nodes, server.address, WP_NODE_CALLED);
+
+	if (called != WP_NO_NODE)
+		wp_counters_add_pair(flows->shared->counters, WP_COUNT_FLOWS_REFUSED, caller,
+				     called, 1);
+	else
+		wp_counters_add(flows->shared->counters, WP_COUNT_FLOWS_REFUSED, 1);
+}
+
 static void
 count_flow(WpFlows *flows, Flow *flow)
 {
@@ -335,7 +327,8 @@ count_flow(WpFlows *flows, Flow *flow)
 	count(flows, flow, client, WP_COUNT_FLOWS_TCP, 1);
 	count(flows, flow, client, WP_COUNT_FLOWS_MIDSTREAM, !flow->from_start);
 	gboolean is_refused = flow->was_reset && !flow->is_answered && !flow->has_nodes;
-	count(flows, flow, client, WP_COUNT_FLOWS_REFUSED, is_refused);
+	if (is_refused)
+		count_refused(flows, flow);
 	count(flows, flow, client, WP_COUNT_FLOWS_RESET, flow->was_reset && !is_refused);
 	count(flows, flow, client, WP_COUNT_FLOWS_ONE_WAY,
 	      flow->has_nodes && !(tcp->half[0].is_seen && tcp->half[1].is_seen));
@@ -346,11 +339,11 @@ count_flow(WpFlows *flows, Flow *flow)
 static void
 set_list(WpFlows *flows, Flow *flow, ListName name)
 {
-	link_remove(&flow->list);
+	wp_link_remove(&flow->list);
 	flows->listed[flow->list_name]--;
 	flow->list_name = name;
 	flows->listed[name]++;
-	link_append(&flows->lists[name], &flow->list);
+	wp_link_append(&flows->lists[name], &flow->list);
 	flow->listed_ns = flows->now_ns;
 }
 
@@ -375,7 +368,7 @@ static void
 end_wait(Flow *flow)
 {
 	if (flow->wait != WP_WAIT_NONE)
-		link_remove(&flow->waiting);
+		wp_link_remove(&flow->waiting);
 	flow->wait = WP_WAIT_NONE;
 }
 
@@ -394,7 +387,7 @@ update_wait(WpFlows *flows, Flow *flow)
 	flow->deadline_ns =
 		flows->now_ns + (wait == WP_WAIT_ORDER ? ORDER_PATIENCE : RESEND_PATIENCE);
 	flow->waits_from = flows->n_segments;
-	link_append(&flows->waits[wait], &flow->waiting);
+	wp_link_append(&flows->waits[wait], &flow->waiting);
 }
 
 /* --- ending --- */
@@ -426,7 +419,7 @@ remove_flow(WpFlows *flows, Flow *flow, WpFinish how)
 {
 	end_flow(flows, flow, how);
 	flush_counts(flows, flow);
-	link_remove(&flow->list);
+	wp_link_remove(&flow->list);
 	flows->listed[flow->list_name]--;
 	wp_flow_table_remove(flows->table, flow);
 }
@@ -445,7 +438,7 @@ find_victim(WpFlows *flows)
 {
 	static const ListName order[] = { LIST_ENDED, LIST_LOOSE, LIST_OPEN };
 	for (gsize i = 0; i < G_N_ELEMENTS(order); i++) {
-		Link *head = &flows->lists[order[i]];
+		WpLink *head = &flows->lists[order[i]];
 		if (head->next != head)
 			return FLOW_OF(head->next, list);
 	}
@@ -457,7 +450,7 @@ static void
 sweep(WpFlows *flows)
 {
 	for (int i = 0; i < N_LISTS; i++) {
-		Link *head = &flows->lists[i];
+		WpLink *head = &flows->lists[i];
 		while (head->next != head) {
 			Flow *flow = FLOW_OF(head->next, list);
 			gint64 idle_ns = flows->now_ns - flow->listed_ns;
@@ -503,7 +496,7 @@ static void
 expire_waits(WpFlows *flows)
 {
 	for (guint wait = WP_WAIT_ORDER; wait <= WP_WAIT_RESEND; wait++) {
-		Link *head = &flows->waits[wait];
+		WpLink *head = &flows->waits[wait];
 		while (head->next != head) {
 			Flow *flow = FLOW_OF(head->next, waiting);
 			if (!is_due(flows, flow))
@@ -529,7 +522,8 @@ relieve(WpFlows *flows)
 	while (is_too_much(flows))
 		evict(flows, find_victim(flows));
 	while (flows->env.held_bytes > MAX_HELD_BYTES) {
-		Link *order = &flows->waits[WP_WAIT_ORDER], *resend = &flows->waits[WP_WAIT_RESEND];
+		WpLink *order = &flows->waits[WP_WAIT_ORDER],
+		       *resend = &flows->waits[WP_WAIT_RESEND];
 		Flow *flow = FLOW_OF(order->next != order ? order->next : resend->next, waiting);
 		end_wait(flow);
 		wp_reassembly_flush(&flows->env, &flow->tcp);
@@ -551,7 +545,7 @@ begin_flow(WpFlows *flows, const WpFlowKey *key, const WpSegment *segment)
 	flow->tap = segment->tap;
 	flow->listed_ns = flows->now_ns;
 	flow->list_name = segment->is_udp ? LIST_LOOSE : LIST_ENDED;
-	link_append(&flows->lists[flow->list_name], &flow->list);
+	wp_link_append(&flows->lists[flow->list_name], &flow->list);
 	flows->listed[flow->list_name]++;
 	return flow;
 }
@@ -717,9 +711,9 @@ wp_flows_new(const WpStreamShared *shared, WpLoss *loss, guint32 max_flows)
 	flows->max_memory = MAX(MAX_MEMORY, (gsize)max_flows * FLOW_MEMORY);
 	flows->now_ns = flows->sweep_ns = G_MININT64 / 2; /* may be subtracted from */
 	for (int i = 0; i < N_LISTS; i++)
-		link_init(&flows->lists[i]);
+		wp_link_init(&flows->lists[i]);
 	for (int i = 0; i <= WP_WAIT_RESEND; i++)
-		link_init(&flows->waits[i]);
+		wp_link_init(&flows->waits[i]);
 	return flows;
 }
 

@@ -199,6 +199,23 @@ counted(const Fixture *f, WpCounter counter)
 }
 
 static void
+add_pair(WpCounter counter, guint32 sender, guint32 receiver, guint64 n, gpointer data)
+{
+	guint64 *sums = data;
+	sums[counter] += n;
+	ck_assert_uint_ne(sender, receiver);
+}
+
+/* Of these, how many are told of with both ends. */
+static guint64
+counted_of_pairs(const Fixture *f, WpCounter counter)
+{
+	guint64 sums[WP_N_COUNTERS] = { 0 };
+	wp_counters_foreach_pair(f->shared.counters, add_pair, sums);
+	return sums[counter];
+}
+
+static void
 tear_down(Fixture *f)
 {
 	wp_flows_finish(f->flows);
@@ -593,6 +610,36 @@ START_TEST(counts)
 }
 END_TEST
 
+/* A refusal is told of both ends where the client is known otherwise; what is scanned makes no nodes. */
+START_TEST(refusals)
+{
+	static const Step scanned[] = {
+		{ "C SYN port 1", "" },
+		{ "S 0 ack 0 RST port 1", "" },
+		{ "finish", "" },
+	};
+	static const Step of_a_client[] = {
+		{ "C SYN port 2", "" },
+		{ "S SYN ack 0 port 2", "" },
+		{ "C 0-5 ack 0 port 2", "1: new C>S sure start; 1: C 0-5" },
+		{ "C SYN port 1", "" },
+		{ "S 0 ack 0 RST port 1", "" },
+		{ "finish", "1: finish end" },
+	};
+	Fixture f;
+	set_up(&f, 0);
+	RUN(&f, scanned);
+	ck_assert_uint_eq(counted(&f, WP_COUNT_FLOWS_REFUSED), 1);
+	ck_assert_uint_eq(counted_of_pairs(&f, WP_COUNT_FLOWS_REFUSED), 0);
+	tear_down(&f);
+	set_up(&f, 0);
+	RUN(&f, of_a_client);
+	ck_assert_uint_eq(counted(&f, WP_COUNT_FLOWS_REFUSED), 1);
+	ck_assert_uint_eq(counted_of_pairs(&f, WP_COUNT_FLOWS_REFUSED), 1);
+	tear_down(&f);
+}
+END_TEST
+
 /* Segments without payload, SYN or FIN make no flow. */
 START_TEST(nothing_to_begin_with)
 {
@@ -611,4 +658,4 @@ END_TEST
 
 WP_SUITE("flow", whole_flow, orientation, orientation_by_others, port_reuse, port_reuse_unseen,
 	 waiting, skewed_directions, datagram_order, datagram_before_silence, silence, eviction,
-	 memory, address_flood, many_short_flows, counts, nothing_to_begin_with)
+	 memory, address_flood, many_short_flows, counts, refusals, nothing_to_begin_with)
