@@ -2,6 +2,7 @@
 #include "report/analysis.h"
 #include "report/command.h"
 #include "report/error.h"
+#include "report/format.h"
 #include "report/interrupt.h"
 #include "report/load.h"
 #include "report/manifest.h"
@@ -184,13 +185,16 @@ run(WpInvocation *invocation, gpointer data, GError **error)
 	g_autoptr(GPtrArray) inputs =
 		g_ptr_array_new_with_free_func((GDestroyNotify)wp_triage_input_free);
 	g_auto(WpLoadEnding) ending = { 0 };
+	char count[WP_FORMAT_MAX];
 	if (!check_options(invocation, options, error))
 		return -1;
 	for (guint i = 0; i < invocation->n_operands && !wp_interrupt_came(); i++)
 		read_run(invocation, options, invocation->operands[i], inputs, &ending);
 	if (inputs->len < WP_TRIAGE_MIN_RUNS && !ending.error)
 		g_set_error(&ending.error, WP_REPORT_ERROR, WP_REPORT_ERROR_DATA,
-			    "only %u of the runs have requests: three are needed", inputs->len);
+			    "%s of the runs %s requests: three are needed",
+			    inputs->len ? wp_format_count(count, inputs->len) : "none",
+			    inputs->len > 1 ? "have" : "has");
 	if (inputs->len >= WP_TRIAGE_MIN_RUNS && !write_pages(invocation, options, inputs, error))
 		return -1;
 	return wp_load_ending_status(&ending, error);
