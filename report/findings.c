@@ -1,6 +1,8 @@
 /* One function a check; each adds a finding, whatever it says. */
 #include "report/findings.h"
 
+#include <string.h>
+
 #include "report/format.h"
 #include "report/words.h"
 
@@ -91,9 +93,36 @@ pattern_of(const WpView *view, guint32 operation)
 	return 0;
 }
 
+/* (transfer full) " 12 TCP connections were refused, 10 of them from web to db." or "" */
+static char *
+describe_refused(const WpView *view)
+{
+	const WpViewCounter *counter = NULL;
+	char most[WP_FORMAT_MAX];
+
+	for (guint32 i = 0; i < view->quality.n_counters; i++)
+		if (strcmp(view->quality.counters[i].name, "flows-refused") == 0)
+			counter = &view->quality.counters[i];
+	if (!counter)
+		return g_strdup("");
+	g_autofree char *count = wp_words_count(counter->count, "TCP connection");
+	GString *text = g_string_new(NULL);
+	g_string_printf(text, " %s %s refused", count, counter->count == 1 ? "was" : "were");
+	if (counter->n_pairs) {
+		const WpViewPair *pair = &counter->pairs[0];
+		if (pair->count < counter->count)
+			g_string_append_printf(text, ", %s of them",
+					       wp_format_count(most, pair->count));
+		g_string_append_printf(text, " from %s to %s", pair->sender, pair->receiver);
+	}
+	g_string_append_c(text, '.');
+	return g_string_free(text, FALSE);
+}
+
 static void
 check_errors(const WpView *view, GArray *findings)
 {
+	g_autofree char *refused = describe_refused(view);
 	char count[WP_FORMAT_MAX], all[WP_FORMAT_MAX], share[WP_FORMAT_MAX];
 	guint64 errors = 0, requests = 0;
 	const WpViewOperation *worst = NULL;
@@ -110,18 +139,19 @@ check_errors(const WpView *view, GArray *findings)
 		add(findings, WP_FINDING_FOUND, WP_FINDING_ERRORS,
 		    g_strdup_printf(
 			    "%s of %s requests failed, were reset or timed out; most of them %s to "
-			    "%s: %s of those.",
+			    "%s: %s of those.%s",
 			    wp_format_count(count, errors), wp_format_count(all, requests),
 			    label_of(worst->label, worst->protocol), worst->node,
-			    wp_format_share(share, (double)worst->errors / (double)worst->count)),
+			    wp_format_share(share, (double)worst->errors / (double)worst->count),
+			    refused),
 		    pattern_of(view, (guint32)(worst - view->operations)),
 		    (double)errors / (double)requests);
 	else
 		add(findings, requests ? WP_FINDING_CLEAN : WP_FINDING_UNDECIDED, WP_FINDING_ERRORS,
-		    g_strdup(requests
-				     ? "No request failed, was reset or timed out, as far as their "
-				       "protocols tell."
-				     : "There are no requests."),
+		    g_strconcat(requests ? "No request failed, was reset or timed out, as far as "
+					   "their protocols tell."
+					 : "There are no requests.",
+				refused, NULL),
 		    0, 0);
 }
 

@@ -6,6 +6,9 @@
 #include "capture/counters.h"
 #include "report/format.h"
 
+/* Of all flows: so many of which one direction is missing are a capture that lacks it, and no chance. */
+#define MANY_ONE_WAY 0.05
+
 char *
 wp_words_count(guint64 n, const char *thing)
 {
@@ -128,10 +131,24 @@ wp_words_no_records(gboolean is_selective, guint64 n_packets)
 	return "No calls were found in these packets: see the capture quality below.";
 }
 
+static guint64
+count_of(const WpView *view, WpCounter counter)
+{
+	const WpViewQuality *quality = &view->quality;
+
+	for (guint32 i = 0; i < quality->n_counters; i++)
+		if (quality->counters[i].name == wp_counter_info[counter].name)
+			return quality->counters[i].count;
+	return 0;
+}
+
 /* Why there is nothing to show. */
 static const char *
 nothing(const WpView *view)
 {
+	if (view->n_records == 0 && view->n_packets && !view->is_selective &&
+	    !count_of(view, WP_COUNT_SEGMENTS) && !count_of(view, WP_COUNT_DATAGRAMS))
+		return "No calls were found: no packet carries anything over TCP or UDP.";
 	if (view->n_records == 0)
 		return wp_words_no_records(view->is_selective, view->n_packets);
 	return view->where || view->root
@@ -186,17 +203,6 @@ wp_words_check(const WpView *view)
 		links->is_check_lower ? than : "");
 }
 
-static guint64
-count_of(const WpView *view, WpCounter counter)
-{
-	const WpViewQuality *quality = &view->quality;
-
-	for (guint32 i = 0; i < quality->n_counters; i++)
-		if (quality->counters[i].name == wp_counter_info[counter].name)
-			return quality->counters[i].count;
-	return 0;
-}
-
 /* (transfer full) NULL where the clock went on as it should. */
 static char *
 words_of_clock(const WpView *view)
@@ -247,14 +253,37 @@ words_of_loss(const WpView *view)
 	return g_string_free(words, FALSE);
 }
 
+/* (transfer full) NULL where both directions were captured, but for a few flows cut off by begin or end. */
+static char *
+words_of_one_way(const WpView *view)
+{
+	guint64 n = count_of(view, WP_COUNT_FLOWS_ONE_WAY),
+		all = count_of(view, WP_COUNT_FLOWS_TCP);
+	char some[WP_FORMAT_MAX], count[WP_FORMAT_MAX];
+
+	if ((double)n < MANY_ONE_WAY * (double)all || !n)
+		return NULL;
+	return g_strdup_printf(
+		"CAREFUL: of %s of %s TCP flows only one direction was captured: how "
+		"long their calls took is not known, and counts as self time of "
+		"whoever made them.",
+		wp_format_count(some, n), wp_format_count(count, all));
+}
+
 char *
 wp_words_loss(const WpView *view)
 {
-	g_autofree char *loss = words_of_loss(view), *clock = words_of_clock(view);
+	g_autofree char *loss = words_of_loss(view), *one_way = words_of_one_way(view),
+			*clock = words_of_clock(view);
+	const char *words[4] = { NULL };
+	guint n = 0;
 
-	if (loss && clock)
-		return g_strconcat(loss, " ", clock, NULL);
-	return loss ? g_steal_pointer(&loss) : g_steal_pointer(&clock);
+	for (guint i = 0; i < 3; i++) {
+		const char *next = i == 0 ? loss : i == 1 ? one_way : clock;
+		if (next)
+			words[n++] = next;
+	}
+	return n ? g_strjoinv(" ", (char **)words) : NULL;
 }
 
 const char *
