@@ -88,8 +88,8 @@ typedef struct {
 	WpFlowWatch watch;
 	WpReassembly tcp; /* of UDP only the counts are used */
 	WpStream *stream; /* from the first payload to the end of the flow */
-	WpLink list;
-	WpLink waiting;
+	WpRing list;
+	WpRing waiting;
 	gint64 listed_ns;   /* activity, to ACTIVITY_GRAIN */
 	gint64 deadline_ns; /* of the wait */
 	guint64 waits_from; /* number of the segment that made it wait */
@@ -120,9 +120,9 @@ struct WpFlows {
 	WpFlowTable *table; /* made at the first segment, which seeds it */
 	WpServers *servers;
 	WpDatagrams *datagrams; /* wait for ORDER_PATIENCE */
-	WpLink lists[N_LISTS];
+	WpRing lists[N_LISTS];
 	guint32 listed[N_LISTS];
-	WpLink waits[WP_WAIT_RESEND + 1]; /* WP_WAIT_NONE: unused */
+	WpRing waits[WP_WAIT_RESEND + 1]; /* WP_WAIT_NONE: unused */
 	guint32 max_flows;
 	gsize max_memory;
 	gsize memory; /* of all streams */
@@ -339,11 +339,11 @@ count_flow(WpFlows *flows, Flow *flow)
 static void
 set_list(WpFlows *flows, Flow *flow, ListName name)
 {
-	wp_link_remove(&flow->list);
+	wp_ring_remove(&flow->list);
 	flows->listed[flow->list_name]--;
 	flow->list_name = name;
 	flows->listed[name]++;
-	wp_link_append(&flows->lists[name], &flow->list);
+	wp_ring_append(&flows->lists[name], &flow->list);
 	flow->listed_ns = flows->now_ns;
 }
 
@@ -368,7 +368,7 @@ static void
 end_wait(Flow *flow)
 {
 	if (flow->wait != WP_WAIT_NONE)
-		wp_link_remove(&flow->waiting);
+		wp_ring_remove(&flow->waiting);
 	flow->wait = WP_WAIT_NONE;
 }
 
@@ -387,7 +387,7 @@ update_wait(WpFlows *flows, Flow *flow)
 	flow->deadline_ns =
 		flows->now_ns + (wait == WP_WAIT_ORDER ? ORDER_PATIENCE : RESEND_PATIENCE);
 	flow->waits_from = flows->n_segments;
-	wp_link_append(&flows->waits[wait], &flow->waiting);
+	wp_ring_append(&flows->waits[wait], &flow->waiting);
 }
 
 /* --- ending --- */
@@ -419,7 +419,7 @@ remove_flow(WpFlows *flows, Flow *flow, WpFinish how)
 {
 	end_flow(flows, flow, how);
 	flush_counts(flows, flow);
-	wp_link_remove(&flow->list);
+	wp_ring_remove(&flow->list);
 	flows->listed[flow->list_name]--;
 	wp_flow_table_remove(flows->table, flow);
 }
@@ -438,7 +438,7 @@ find_victim(WpFlows *flows)
 {
 	static const ListName order[] = { LIST_ENDED, LIST_LOOSE, LIST_OPEN };
 	for (gsize i = 0; i < G_N_ELEMENTS(order); i++) {
-		WpLink *head = &flows->lists[order[i]];
+		WpRing *head = &flows->lists[order[i]];
 		if (head->next != head)
 			return FLOW_OF(head->next, list);
 	}
@@ -450,7 +450,7 @@ static void
 sweep(WpFlows *flows)
 {
 	for (int i = 0; i < N_LISTS; i++) {
-		WpLink *head = &flows->lists[i];
+		WpRing *head = &flows->lists[i];
 		while (head->next != head) {
 			Flow *flow = FLOW_OF(head->next, list);
 			gint64 idle_ns = flows->now_ns - flow->listed_ns;
@@ -496,7 +496,7 @@ static void
 expire_waits(WpFlows *flows)
 {
 	for (guint wait = WP_WAIT_ORDER; wait <= WP_WAIT_RESEND; wait++) {
-		WpLink *head = &flows->waits[wait];
+		WpRing *head = &flows->waits[wait];
 		while (head->next != head) {
 			Flow *flow = FLOW_OF(head->next, waiting);
 			if (!is_due(flows, flow))
@@ -522,7 +522,7 @@ relieve(WpFlows *flows)
 	while (is_too_much(flows))
 		evict(flows, find_victim(flows));
 	while (flows->env.held_bytes > MAX_HELD_BYTES) {
-		WpLink *order = &flows->waits[WP_WAIT_ORDER],
+		WpRing *order = &flows->waits[WP_WAIT_ORDER],
 		       *resend = &flows->waits[WP_WAIT_RESEND];
 		Flow *flow = FLOW_OF(order->next != order ? order->next : resend->next, waiting);
 		end_wait(flow);
@@ -545,7 +545,7 @@ begin_flow(WpFlows *flows, const WpFlowKey *key, const WpSegment *segment)
 	flow->tap = segment->tap;
 	flow->listed_ns = flows->now_ns;
 	flow->list_name = segment->is_udp ? LIST_LOOSE : LIST_ENDED;
-	wp_link_append(&flows->lists[flow->list_name], &flow->list);
+	wp_ring_append(&flows->lists[flow->list_name], &flow->list);
 	flows->listed[flow->list_name]++;
 	return flow;
 }
@@ -711,9 +711,9 @@ wp_flows_new(const WpStreamShared *shared, WpLoss *loss, guint32 max_flows)
 	flows->max_memory = MAX(MAX_MEMORY, (gsize)max_flows * FLOW_MEMORY);
 	flows->now_ns = flows->sweep_ns = G_MININT64 / 2; /* may be subtracted from */
 	for (int i = 0; i < N_LISTS; i++)
-		wp_link_init(&flows->lists[i]);
+		wp_ring_init(&flows->lists[i]);
 	for (int i = 0; i <= WP_WAIT_RESEND; i++)
-		wp_link_init(&flows->waits[i]);
+		wp_ring_init(&flows->waits[i]);
 	return flows;
 }
 

@@ -5,22 +5,22 @@
 #ifndef WP_CAPTURE_RING_H
 #define WP_CAPTURE_RING_H
 
-typedef struct WpLink WpLink;
-struct WpLink {
-	WpLink *prev;
-	WpLink *next;
+typedef struct WpRing WpRing;
+struct WpRing {
+	WpRing *prev;
+	WpRing *next;
 };
 
 /* HEAD becomes an empty list. */
 static inline void
-wp_link_init(WpLink *head)
+wp_ring_init(WpRing *head)
 {
 	head->prev = head->next = head;
 }
 
 /* LINK, which is in no list, becomes the last of HEAD's. */
 static inline void
-wp_link_append(WpLink *head, WpLink *link)
+wp_ring_append(WpRing *head, WpRing *link)
 {
 	link->prev = head->prev;
 	link->next = head;
@@ -30,7 +30,7 @@ wp_link_append(WpLink *head, WpLink *link)
 
 /* LINK is in no list from then on, but still names its neighbours. */
 static inline void
-wp_link_remove(WpLink *link)
+wp_ring_remove(WpRing *link)
 {
 	link->prev->next = link->next;
 	link->next->prev = link->prev;
