@@ -74,7 +74,7 @@ static const WpOption test_table[] = {
 	  .minimum = 1e-9,
 	  .maximum = 0.5,
 	  .help = "of comparisons of a system with itself, how many may call\nanything changed "
-		  "(1.25%)" },
+		  "(1.1%)" },
 	{ .name = "resolution",
 	  .kind = WP_OPT_SHARE,
 	  AT(compare.resolution),

@@ -67,7 +67,7 @@ void
 wp_compare_options_init(WpCompareOptions *options)
 {
 	*options = (WpCompareOptions){ .min_change = 0.05,
-				       .risk = 0.0125,
+				       .risk = 0.011,
 				       .resolution = 0.25,
 				       .labels = { "before", "after" } };
 }
@@ -469,6 +469,7 @@ test_presence(const Builder *builder, WpComparedOperation *operation)
 	operation->latency =
 		(WpTest){ .kind = WP_TEST_CALLS,
 			  .is_tested = TRUE,
+			  .weight = 1,
 			  .chance = exp(-expected / FLOCK),
 			  .shift = { .scale = WP_SHIFT_DIFFERENCE,
 				     .before = operation->share[0],
@@ -490,6 +491,60 @@ add_family(Builder *builder, WpComparedOperation *operation)
 			if (test->is_tested && !test->is_gated)
 				g_ptr_array_add(builder->tests, test);
 		}
+}
+
+/*
+ * The risk goes where the time is: a change of what takes little matters little. Calls have their even share of it. Of
+ * the rest this share is given evenly as well, so that what takes hardly any time can be seen to change ...
+ */
+#define EVEN_SHARE 0.1
+
+/* ... and a latency counts so much of the time of its parts: it says where to look, they say what has changed. */
+#define LATENCY_SHARE 0.2
+
+/* Tests of times: their number, and the time that each is about, added up. */
+typedef struct {
+	guint n;
+	double time_ns;
+} Weights;
+
+static void
+weigh(WpTest *test, double time_ns, Weights *weights, gboolean is_known)
+{
+	if (!test->is_tested || test->kind == WP_TEST_CALLS)
+		return;
+	if (is_known && weights->time_ns > 0) {
+		test->weight =
+			EVEN_SHARE + (1 - EVEN_SHARE) * weights->n * time_ns / weights->time_ns;
+	} else if (!is_known && !test->is_gated) {
+		weights->n++;
+		weights->time_ns += time_ns;
+	}
+}
+
+static void
+weigh_operation(WpComparedOperation *operation, Weights *weights, gboolean is_known)
+{
+	double all_ns = 0;
+	for (guint32 i = 0; i < operation->n_parts; i++) {
+		WpComparedPart *part = &operation->parts[i];
+		double own_ns = self_a_request(part, 0) * (double)operation->requests[0] +
+				self_a_request(part, 1) * (double)operation->requests[1];
+		all_ns += own_ns;
+		for (WpTestKind kind = 0; kind < WP_N_TESTS; kind++)
+			weigh(&part->tests[kind], own_ns, weights, is_known);
+	}
+	weigh(&operation->latency, LATENCY_SHARE * all_ns, weights, is_known);
+}
+
+/* Weights of all tests: those of times are 1 on average. */
+static void
+weigh_tests(WpComparison *comparison)
+{
+	Weights weights = { 0, 0 };
+	for (guint pass = 0; pass < 2; pass++)
+		for (guint32 i = 0; i < comparison->n_operations; i++)
+			weigh_operation(&comparison->operations[i], &weights, pass == 1);
 }
 
 /* Where the latency has changed, self times are looked at as well: a family of its own, as it is asked for by that. */
@@ -683,6 +738,7 @@ wp_compare(WpDigest *const *digests, guint n, guint n_before, const WpCompareOpt
 	fill_sides(&builder);
 	fill_operations(&builder);
 	check_comparable(comparison);
+	weigh_tests(comparison);
 	comparison->n_tests = tests->len;
 	wp_tests_judge((WpTest *const *)(void *)tests->pdata, tests->len, options);
 	judge_all(&builder);

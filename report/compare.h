@@ -4,13 +4,16 @@
  *   digests -> roles (who is who) -> operations that are one -> shifts -> Holm -> verdicts -> contributions
  *
  * What is tested, together: of each operation its latency; of each node and call in it the work it does, how often
- * it is called, and the network's time. Work is self time of calls that met as many others at the node; where a
- * node serves in turn, the time since the call before had left. In an operation whose latency has changed, or
- * where more is left than work explains, self times are tested as well: same work, more waiting.
+ * it is called, and the network's time. Work is self time until a call has ended, at moments at which the node had as
+ * many others in hand (in-hand.h): one worker or many, in turn or sharing, the rate at which calls end is some function
+ * of what is in hand, and the ratio of two such rates does not depend on which. Where a node serves in turn it is the
+ * time since the call before had left, which holds at any load. In an operation whose latency has changed, or where
+ * more is left than work explains, self times are tested as well: same work, more waiting.
  *
  * Risks are those of Holm ("A simple sequentially rejective multiple test procedure", 1979) over all that is
- * tested: the share of comparisons of a system with itself that call anything changed. Kinds of calls on one side
- * only (compare-kinds.h) add a tenth to it.
+ * tested: the share of comparisons of a system with itself that call anything changed. Tests have weights, by the time
+ * that they are about (in the form with weights that Holm gives as well); where that is a time, three quarters of a
+ * test's risk are for what takes longer. Kinds of calls on one side only (compare-kinds.h) add a tenth to it.
  *
  * Times are ns. A relative change is after / before - 1.
  */
@@ -62,6 +65,7 @@ typedef struct {
 	gboolean
 		is_gated; /* not a part of the family of all tests: tested only as its operation has changed */
 	WpShift shift;
+	double weight;   /* how much of the risk it has, to that of the others */
 	double chance;   /* by itself */
 	double adjusted; /* ... as one of all that is tested */
 	double low; /* relative (CALLS: absolute) change: interval that holds it but for the risk */
@@ -171,7 +175,7 @@ extern const char *const wp_against_names[WP_N_AGAINST];
 
 typedef struct {
 	double min_change; /* what counts, relative: 0.05 */
-	double risk;       /* of calling anything changed where nothing is: 0.0125 */
+	double risk;       /* of calling anything changed where nothing is: 0.011 */
 	double resolution; /* captures that would not have shown so much are inconclusive: 0.25 */
 	const char *labels[2];
 } WpCompareOptions;

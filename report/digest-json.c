@@ -80,11 +80,11 @@ write_part(WpJson *json, const WpDigestPart *part)
 	}
 	write_rows(json, "sums", text);
 	for (guint i = 0; i < WP_DIGEST_GROUPS * WP_DIGEST_LEVELS; i++) {
-		if (!part->strata[i].calls)
+		if (!part->strata[i].ended && !part->strata[i].self_ns)
 			continue;
 		add_number(text, i / WP_DIGEST_LEVELS);
 		add_number(text, i % WP_DIGEST_LEVELS);
-		add_number(text, part->strata[i].calls);
+		add_number(text, part->strata[i].ended);
 		add_number(text, part->strata[i].self_ns);
 		g_string_append_c(text, ',');
 	}

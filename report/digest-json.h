@@ -14,7 +14,7 @@
 #include "report/digest.h"
 #include "report/json.h"
 
-#define WP_DIGEST_SCHEMA "wirepath.digest/1"
+#define WP_DIGEST_SCHEMA "wirepath.digest/2"
 
 /* Writes member KEY. */
 void wp_digest_write(WpJson *json, const char *key, const WpDigest *digest);

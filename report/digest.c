@@ -158,7 +158,7 @@ add_strata(WpDigestPart *part, guint to, const WpDigestStratum *from)
 {
 	WpDigestStratum *own = part->strata + to * WP_DIGEST_LEVELS;
 	for (guint i = 0; i < WP_DIGEST_LEVELS; i++) {
-		own[i].calls += from[i].calls;
+		own[i].ended += from[i].ended;
 		own[i].self_ns += from[i].self_ns;
 	}
 }
@@ -226,8 +226,8 @@ wp_digest_add_request(WpDigest *digest, guint32 number, gint64 begin_ns, gint64 
 	digest->facts.n_requests++;
 }
 
-static guint
-level_of(guint32 others)
+guint
+wp_digest_level(guint32 others)
 {
 	static const guint32 last[WP_DIGEST_LEVELS - 1] = { 0, 1,  2,  3,  4,  5,  6, 7,
 							    9, 12, 16, 23, 32, 48, 64 };
@@ -242,13 +242,13 @@ add_times(WpDigestPart *part, guint block, const WpDigestCall *call)
 {
 	WpDigestSums *sums = sums_at(part, block);
 	guint64 self_ns = (guint64)call->self_ns;
-	WpDigestStratum *stratum =
-		&part->strata[block / WP_DIGEST_GROUP * WP_DIGEST_LEVELS + level_of(call->others)];
+	WpDigestStratum *levels = part->strata + block / WP_DIGEST_GROUP * WP_DIGEST_LEVELS;
 	sums->calls++;
 	sums->self_ns += self_ns;
 	sums->served_ns += (guint64)MAX(call->served_ns, 0);
-	stratum->calls++;
-	stratum->self_ns += self_ns;
+	levels[call->ended_at].ended++;
+	for (guint i = 0; i < WP_DIGEST_LEVELS; i++)
+		levels[i].self_ns += (guint64)MAX(call->levels_ns[i], 0);
 	part->n_timed++;
 }
 

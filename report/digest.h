@@ -9,9 +9,9 @@
  *       web   GET /buy                    calls     self time   served
  *       db    SELECT users                calls     self time   served
  *
- * and, for groups of WP_DIGEST_GROUP blocks, calls and self time by how many other calls were at the node when
- * the call came: what a call took while it was alone there is work, the rest waiting. Served: self time from when
- * the call before had left on, all of a call's time where one is served after the other.
+ * and, for groups of WP_DIGEST_GROUP blocks, self time by how many other calls the node had in hand meanwhile, and how
+ * many calls ended with so many in hand (in-hand.h). Served: self time from when the call before had left on, all of a
+ * call's time where one is served after the other.
  *
  * Everything is whole numbers and text, so that it is the same after writing and reading.
  */
@@ -24,7 +24,7 @@
 #define WP_DIGEST_GROUP  2
 #define WP_DIGEST_GROUPS (WP_DIGEST_BLOCKS / WP_DIGEST_GROUP)
 
-/* Levels of others at the node: 0 to 7 each, then up to 9, 12, 16, 23, 32, 48, 64, more. */
+/* Levels of others in hand: 0 to 7 each, then up to 9, 12, 16, 23, 32, 48, 64, more. */
 #define WP_DIGEST_LEVELS 16
 
 /* At most so many operations, parts of one, patterns; what is beyond is counted. */
@@ -71,8 +71,8 @@ typedef struct {
 } WpDigestSums;
 
 typedef struct {
-	guint64 calls;
-	guint64 self_ns;
+	guint64 ended;   /* calls that left the node for good at this level */
+	guint64 self_ns; /* of all calls, while at this level */
 } WpDigestStratum;
 
 /* All calls of one kind into one node, below one operation. The first of an operation is its root. */
@@ -179,12 +179,16 @@ void wp_digest_add_request(WpDigest *digest, guint32 operation, gint64 begin_ns,
 typedef struct {
 	gint64 self_ns; /* negative: not known */
 	gint64 served_ns;
-	gint64 network_ns; /* negative: not known */
-	guint32 others;    /* at the node when it came */
+	gint64 network_ns;                  /* negative: not known */
+	gint64 levels_ns[WP_DIGEST_LEVELS]; /* self time by level of others in hand meanwhile */
+	guint ended_at;                     /* level, below WP_DIGEST_LEVELS */
 	guint64 link_odds;
 	gboolean is_error;
 	gboolean waits;
 } WpDigestCall;
+
+/* The level of so many others. */
+guint wp_digest_level(guint32 others);
 
 void wp_digest_add_call(WpDigest *digest, guint32 operation, guint32 part,
 			const WpDigestCall *call);

@@ -110,7 +110,7 @@ judge(const WpDoctorSeries *series, const Fit *fit)
 						: rest * (block->middle - x) / sxx * (last - first);
 		g_array_append_val(influences, influence);
 	}
-	return wp_shift_by_influence(fit->after - fit->before, &influences, 1);
+	return wp_shift_by_influence(fit->after - fit->before, WP_SHIFT_TIED, &influences, 1);
 }
 
 /* Of the largest of all places between EDGE and 1 - EDGE, where CHANCE is that of one. */

@@ -169,7 +169,7 @@ chance_error(const Group *group, const Number *number, guint node, double *out_d
 		{ (const WpShiftBlock *)(const void *)own->data, own->len },
 	};
 	const WpShiftSide before = { &series[0], 1 }, after = { &series[1], 1 };
-	WpShift shift = wp_shift_measure(number->scale, &before, &after);
+	WpShift shift = wp_shift_measure(number->scale, WP_SHIFT_TIED, &before, &after);
 	*out_df = shift.df;
 	return shift.doubt == WP_SHIFT_CLEAR ? shift.error : -1;
 }

@@ -1,6 +1,6 @@
 /*
- * Two passes over the spans of a part: who is at each node when a call comes, in order of time; then path by path,
- * each call to its place in the digest.
+ * Two passes over the spans of a part: who is at each node when a call comes, and what it has in hand until the call
+ * leaves, in order of time; then path by path, each call to its place in the digest.
  */
 #include "report/gather.h"
 
@@ -10,6 +10,7 @@
 #include "infer/map.h"
 #include "infer/missing.h"
 #include "infer/path.h"
+#include "report/in-hand.h"
 #include "report/view.h"
 
 /* Ports at which a node is called: more are not told apart. */
@@ -27,14 +28,9 @@ typedef struct {
 	guint n_services;
 } Node;
 
-/* What a call met at its node. */
-typedef struct {
-	guint32 others;
-	gint64 wait_ns; /* until the call before had left */
-} Meeting;
-
 /* Calls that are at one node: their ends, a heap. */
 typedef struct {
+	guint32 number;
 	GArray *ends;       /* gint64 */
 	gint64 last_end_ns; /* of the call that came last */
 } Host;
@@ -65,7 +61,8 @@ typedef struct {
 	const WpResolved *resolved;
 	WpPaths *paths;
 	guint8 *holes;
-	Meeting *meetings;
+	gint64 *waits_ns; /* by span: until the call before had left */
+	WpInHand *in_hand;
 } Part;
 
 WpGather *
@@ -144,7 +141,8 @@ host_of(GArray *hosts, WpMap *numbers, const WpSpan *span)
 {
 	guint32 number = wp_map_number(numbers, wp_map_key(span->callee, span->callee_host));
 	if (number == hosts->len) {
-		Host host = { .ends = g_array_new(FALSE, FALSE, sizeof(gint64)),
+		Host host = { .number = number,
+			      .ends = g_array_new(FALSE, FALSE, sizeof(gint64)),
 			      .last_end_ns = G_MININT64 };
 		g_array_append_val(hosts, host);
 	}
@@ -153,8 +151,8 @@ host_of(GArray *hosts, WpMap *numbers, const WpSpan *span)
 
 static guint32 digest_node(Part *part, guint32 node);
 
-/* SPAN comes to HOST, which it leaves at its end. */
-static Meeting
+/* SPAN comes to HOST, which it leaves at its end. How long until the call before had left. */
+static gint64
 meet(Part *part, Host *host, guint32 number)
 {
 	const WpSpan *span = &part->spans[number];
@@ -162,18 +160,48 @@ meet(Part *part, Host *host, guint32 number)
 	gint64 end_ns = MAX(wp_span_replied_ns(span), came_ns);
 	while (host->ends->len && g_array_index(host->ends, gint64, 0) <= came_ns)
 		heap_pop(host->ends);
-	Meeting meeting = { .others = host->ends->len };
 	gboolean follows = host->last_end_ns > came_ns;
-	if (follows)
-		meeting.wait_ns = MIN(host->last_end_ns, end_ns) - came_ns;
+	gint64 wait_ns = follows ? MIN(host->last_end_ns, end_ns) - came_ns : 0;
 	gint64 self_ns = part->paths->self_ns[number];
 	if (!(part->records[span->call_record].marks & WP_MARK_CARRIED))
 		wp_digest_add_turn(part->gather->digest, digest_node(part, span->callee), follows,
-				   follows && end_ns < host->last_end_ns, meeting.others,
-				   self_ns - meeting.wait_ns);
+				   follows && end_ns < host->last_end_ns, host->ends->len,
+				   self_ns - wait_ns);
 	host->last_end_ns = end_ns;
 	heap_push(host->ends, end_ns);
-	return meeting;
+	return wait_ns;
+}
+
+/* Calls below a span, in order of time. */
+static int
+compare_calls(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const WpSpan *spans = data;
+	guint32 i = *(const guint32 *)a, k = *(const guint32 *)b;
+	gint64 left = spans[i].call_ns, right = spans[k].call_ns;
+	return left != right ? (left < right ? -1 : 1) : (i > k) - (i < k);
+}
+
+/* HOST has span NUMBER in hand, but for the time in which calls below it are open. */
+static void
+take_in_hand(Part *part, const Host *host, guint32 number, GArray *below)
+{
+	const WpPaths *paths = part->paths;
+	const WpSpan *span = &part->spans[number];
+	gint64 until_ns = wp_span_served_ns(span), end_ns = wp_span_replied_ns(span);
+	guint32 first = paths->child_at[number], n = paths->child_at[number + 1] - first;
+
+	g_array_set_size(below, 0);
+	g_array_append_vals(below, paths->children + first, n);
+	g_array_sort_with_data(below, compare_calls, (gpointer)part->spans);
+	for (guint32 i = 0; i < n; i++) {
+		guint32 child = g_array_index(below, guint32, i);
+		gint64 begin_ns = MIN(part->spans[child].call_ns, end_ns);
+		gint64 back_ns = paths->end_ns[child];
+		wp_in_hand_add(part->in_hand, host->number, number, until_ns, begin_ns);
+		until_ns = MAX(until_ns, back_ns == WP_NO_TIME ? begin_ns : back_ns);
+	}
+	wp_in_hand_add(part->in_hand, host->number, number, until_ns, end_ns);
 }
 
 static void
@@ -188,12 +216,18 @@ find_meetings(Part *part, guint32 n)
 	g_autoptr(GArray) hosts = g_array_new(FALSE, FALSE, sizeof(Host));
 	g_autoptr(WpMap) numbers = wp_map_new();
 	g_array_set_clear_func(hosts, host_clear);
-	part->meetings = g_new0(Meeting, n + 1);
+	g_autoptr(GArray) below = g_array_new(FALSE, FALSE, sizeof(guint32));
+	part->waits_ns = g_new0(gint64, n + 1);
+	part->in_hand = wp_in_hand_new(n);
 	for (guint32 i = 0; i < n; i++) {
 		const WpSpan *span = &part->spans[i];
-		if (wp_span_is_paired(span) && !(span->marks & WP_MARK_WAIT))
-			part->meetings[i] = meet(part, host_of(hosts, numbers, span), i);
+		if (!wp_span_is_paired(span) || span->marks & WP_MARK_WAIT)
+			continue;
+		Host *host = host_of(hosts, numbers, span);
+		part->waits_ns[i] = meet(part, host, i);
+		take_in_hand(part, host, i, below);
 	}
+	wp_in_hand_count(part->in_hand);
 }
 
 /* --- numbers --- */
@@ -305,14 +339,16 @@ add_call(Part *part, guint32 operation, guint32 number)
 	gboolean is_timed = part->paths->end_ns[number] != WP_NO_TIME && !part->holes[number];
 	WpDigestCall call = {
 		.self_ns = is_timed ? part->paths->self_ns[number] : -1,
-		.served_ns = MAX(part->paths->self_ns[number] - part->meetings[number].wait_ns, 0),
+		.served_ns = MAX(part->paths->self_ns[number] - part->waits_ns[number], 0),
 		.network_ns = -1,
-		.others = part->meetings[number].others,
 		.link_odds =
 			odds >= 0 ? (guint64)((double)odds * WP_DIGEST_ODDS + 0.5) : WP_DIGEST_ODDS,
 		.is_error = wp_span_is_error(span),
 		.waits = (span->marks & WP_MARK_WAIT) != 0,
 	};
+	call.ended_at = wp_in_hand_get(part->in_hand, number, call.levels_ns);
+	if (!wp_span_is_paired(span) || span->marks & WP_MARK_WAIT)
+		call.levels_ns[0] = call.self_ns; /* not in hand: as if alone */
 	count_service(part, span);
 	if (place == G_MAXUINT32) {
 		wp_digest_operation(part->gather->digest, operation)->n_left++;
@@ -370,7 +406,8 @@ wp_gather_add(WpGather *gather, const WpAnalysis *analysis)
 	find_meetings(&part, spans->n);
 	for (guint32 i = 0; i < paths->n_roots; i++)
 		add_path(&part, paths->roots[i], steps);
-	g_free(part.meetings);
+	g_free(part.waits_ns);
+	wp_in_hand_free(part.in_hand);
 }
 
 /* --- the end --- */

@@ -12,7 +12,10 @@
 /* What is left of the correlation of neighbours, in standard errors of it, where blocks are long enough. */
 #define LOOSE 1.0
 
-/* ... and with few blocks left: beyond this their variance says too little. */
+/* ... and where nothing should tie them: all captures together. More, and something does. */
+#define LOOSE_APART 1.5
+
+/* With few blocks left: beyond this their variance says too little. */
 #define MAX_HANG 0.4
 
 typedef struct {
@@ -54,12 +57,33 @@ vary(const double *parts, guint n, double r)
 	return (Estimate){ .variance = squares * n / (n - 1.0) * (1 + r) / (1 - r), .df = n - 1.0 };
 }
 
+/* How the blocks of several captures hang together. */
+typedef struct {
+	double sum; /* of the correlations, each times its blocks */
+	guint n;    /* blocks */
+} Ties;
+
+static void
+add_ties(Ties *ties, const double *parts, guint n)
+{
+	ties->sum += n ? hang(parts, n) * n : 0;
+	ties->n += n;
+}
+
+static WpShiftBond
+find_bond(const Ties *ties)
+{
+	return ties->sum > LOOSE_APART * sqrt(ties->n) ? WP_SHIFT_TIED : WP_SHIFT_APART;
+}
+
 /* ... joined in pairs (changed) until they hang together no more. */
 static Estimate
-join_parts(double *parts, guint n)
+join_parts(double *parts, guint n, WpShiftBond bond)
 {
 	if (n < WP_SHIFT_MIN_BLOCKS)
 		return (Estimate){ .doubt = WP_SHIFT_FEW };
+	if (bond == WP_SHIFT_APART)
+		return vary(parts, n, 0);
 	for (;;) {
 		double r = hang(parts, n);
 		if (r <= LOOSE / sqrt(n))
@@ -82,30 +106,61 @@ scale_of(WpShiftScale scale, double num, double den)
 	return scale == WP_SHIFT_RATIO ? num : den;
 }
 
-static Estimate
-estimate_series(const WpShiftSeries *series, double ratio, double total)
+/* (transfer full) What the blocks of SERIES add to the error of RATIO. */
+static double *
+find_parts(const WpShiftSeries *series, double ratio, double total)
 {
-	g_autofree double *parts = g_new(double, series->n + 1);
+	double *parts = g_new(double, series->n + 1);
 	for (guint i = 0; i < series->n; i++)
 		parts[i] = (series->blocks[i].num - ratio * series->blocks[i].den) / total;
-	return join_parts(parts, series->n);
+	return parts;
 }
 
-/* All captures of a side as one; their differences from each other are within its blocks only in part. */
 static Estimate
-estimate_pooled(WpShiftScale scale, const WpShiftSide *side)
+estimate_series(const WpShiftSeries *series, double ratio, double total, WpShiftBond bond)
 {
-	Estimate sum = { .doubt = WP_SHIFT_NOTHING };
+	g_autofree double *parts = find_parts(series, ratio, total);
+	return join_parts(parts, series->n, bond);
+}
+
+/* FALSE where SIDE has nothing of it. */
+static gboolean
+sum_side(WpShiftScale scale, const WpShiftSide *side, double *out_ratio, double *out_total)
+{
 	double num = 0, den = 0;
 	for (guint i = 0; i < side->n; i++)
 		sum_series(&side->series[i], &num, &den);
 	if (!(den > 0) || (scale == WP_SHIFT_RATIO && !(num > 0)))
+		return FALSE;
+	*out_ratio = num / den;
+	*out_total = scale_of(scale, num, den);
+	return TRUE;
+}
+
+/* Adds what ties the blocks of SIDE. */
+static void
+tie_side(WpShiftScale scale, const WpShiftSide *side, Ties *ties)
+{
+	double ratio, total;
+	if (!sum_side(scale, side, &ratio, &total))
+		return;
+	for (guint i = 0; i < side->n; i++) {
+		g_autofree double *parts = find_parts(&side->series[i], ratio, total);
+		add_ties(ties, parts, side->series[i].n);
+	}
+}
+
+/* All captures of a side as one; their differences from each other are within its blocks only in part. */
+static Estimate
+estimate_pooled(WpShiftScale scale, WpShiftBond bond, const WpShiftSide *side)
+{
+	Estimate sum = { .doubt = WP_SHIFT_NOTHING };
+	double total, weights = 0;
+	if (!sum_side(scale, side, &sum.value, &total))
 		return sum;
-	sum.value = num / den;
-	double total = scale_of(scale, num, den), weights = 0;
 	sum.doubt = WP_SHIFT_CLEAR;
 	for (guint i = 0; i < side->n; i++) {
-		Estimate one = estimate_series(&side->series[i], sum.value, total);
+		Estimate one = estimate_series(&side->series[i], sum.value, total, bond);
 		if (one.doubt != WP_SHIFT_CLEAR) {
 			sum.doubt = one.doubt;
 			return sum;
@@ -127,7 +182,7 @@ typedef struct {
 } Captures;
 
 static Captures
-measure_captures(WpShiftScale scale, const WpShiftSide *side)
+measure_captures(WpShiftScale scale, WpShiftBond bond, const WpShiftSide *side)
 {
 	Captures captures = { .n = side->n };
 	g_autofree double *values = g_new(double, side->n);
@@ -136,8 +191,8 @@ measure_captures(WpShiftScale scale, const WpShiftSide *side)
 		sum_series(&side->series[i], &num, &den);
 		values[i] = scale == WP_SHIFT_RATIO ? log(num / den) : num / den;
 		captures.mean += values[i] / side->n;
-		Estimate one =
-			estimate_series(&side->series[i], num / den, scale_of(scale, num, den));
+		Estimate one = estimate_series(&side->series[i], num / den,
+					       scale_of(scale, num, den), bond);
 		if (one.doubt == WP_SHIFT_CLEAR)
 			captures.within += one.variance / side->n / side->n;
 	}
@@ -147,10 +202,11 @@ measure_captures(WpShiftScale scale, const WpShiftSide *side)
 }
 
 static void
-shift_by_captures(WpShift *shift, const WpShiftSide *before, const WpShiftSide *after)
+shift_by_captures(WpShift *shift, WpShiftBond bond, const WpShiftSide *before,
+		  const WpShiftSide *after)
 {
-	Captures a = measure_captures(shift->scale, before);
-	Captures b = measure_captures(shift->scale, after);
+	Captures a = measure_captures(shift->scale, bond, before);
+	Captures b = measure_captures(shift->scale, bond, after);
 	shift->by_captures = TRUE;
 	shift->change = b.mean - a.mean;
 	shift->df = a.n + b.n - 2;
@@ -184,9 +240,16 @@ can_be_units(WpShiftScale scale, const WpShiftSide *side)
 }
 
 WpShift
-wp_shift_measure(WpShiftScale scale, const WpShiftSide *before, const WpShiftSide *after)
+wp_shift_measure(WpShiftScale scale, WpShiftBond bond, const WpShiftSide *before,
+		 const WpShiftSide *after)
 {
-	Estimate a = estimate_pooled(scale, before), b = estimate_pooled(scale, after);
+	if (bond == WP_SHIFT_APART) {
+		Ties ties = { 0, 0 };
+		tie_side(scale, before, &ties);
+		tie_side(scale, after, &ties);
+		bond = find_bond(&ties);
+	}
+	Estimate a = estimate_pooled(scale, bond, before), b = estimate_pooled(scale, bond, after);
 	WpShift shift = { .scale = scale, .before = a.value, .after = b.value, .df = 1 };
 	if (a.doubt == WP_SHIFT_NOTHING || b.doubt == WP_SHIFT_NOTHING) {
 		shift.doubt = WP_SHIFT_NOTHING;
@@ -194,7 +257,7 @@ wp_shift_measure(WpShiftScale scale, const WpShiftSide *before, const WpShiftSid
 	}
 	shift.hangs = a.doubt == WP_SHIFT_HANGS || b.doubt == WP_SHIFT_HANGS;
 	if (can_be_units(scale, before) && can_be_units(scale, after)) {
-		shift_by_captures(&shift, before, after);
+		shift_by_captures(&shift, bond, before, after);
 	} else {
 		shift.doubt = a.doubt != WP_SHIFT_CLEAR ? a.doubt : b.doubt;
 		shift_by_blocks(&shift, &a, &b);
@@ -202,21 +265,35 @@ wp_shift_measure(WpShiftScale scale, const WpShiftSide *before, const WpShiftSid
 	return shift;
 }
 
+/* (transfer full) The influences about their mean. */
+static double *
+center(const GArray *influences)
+{
+	guint n = influences->len;
+	double *parts = g_new(double, n + 1), mean = 0;
+	for (guint i = 0; i < n; i++)
+		mean += g_array_index(influences, double, i) / n;
+	for (guint i = 0; i < n; i++)
+		parts[i] = g_array_index(influences, double, i) - mean;
+	return parts;
+}
+
 /* A block left out changes a little more than its part in the error: n blocks of n - 1. */
 WpShift
-wp_shift_by_influence(double change, GArray *const *influences, guint n)
+wp_shift_by_influence(double change, WpShiftBond bond, GArray *const *influences, guint n)
 {
 	WpShift shift = { .scale = WP_SHIFT_RATIO, .change = change, .df = 1 };
 	double variance = 0, weights = 0;
+	Ties ties = { 0, 0 };
+	for (guint i = 0; i < n && bond == WP_SHIFT_APART; i++) {
+		g_autofree double *parts = center(influences[i]);
+		add_ties(&ties, parts, influences[i]->len);
+	}
+	if (bond == WP_SHIFT_APART)
+		bond = find_bond(&ties);
 	for (guint i = 0; i < n; i++) {
-		guint n_blocks = influences[i]->len;
-		g_autofree double *parts = g_new(double, n_blocks + 1);
-		double mean = 0;
-		for (guint k = 0; k < n_blocks; k++)
-			mean += g_array_index(influences[i], double, k) / n_blocks;
-		for (guint k = 0; k < n_blocks; k++)
-			parts[k] = g_array_index(influences[i], double, k) - mean;
-		Estimate one = join_parts(parts, n_blocks);
+		g_autofree double *parts = center(influences[i]);
+		Estimate one = join_parts(parts, influences[i]->len, bond);
 		if (one.doubt != WP_SHIFT_CLEAR) {
 			shift.doubt = one.doubt;
 			return shift;

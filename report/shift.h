@@ -11,7 +11,11 @@
  *                                                               can be said
  *
  * (batch means: Law and Carson, "A sequential procedure for determining the length of a steady-state simulation",
- * 1979.) What makes captures of one system differ from each other (time of day, host, caches) is in no single capture:
+ * 1979.) That is at a price where blocks do not hang together: chance alone has some joined, and a tenth of all changes
+ * that could be seen is not. So a number of which nothing ties one block to the next is taken at its word, unless all
+ * captures together show otherwise.
+ *
+ * What makes captures of one system differ from each other (time of day, host, caches) is in no single capture:
  * with three or more a side these are the units instead, and of the two variances the greater counts.
  */
 #ifndef WP_REPORT_SHIFT_H
@@ -41,6 +45,12 @@ typedef enum {
 	WP_SHIFT_DIFFERENCE /* after - before; it may be 0 */
 } WpShiftScale;
 
+/* What is known beforehand of blocks that follow one another. */
+typedef enum {
+	WP_SHIFT_TIED, /* they wait for each other, or for the same: latency */
+	WP_SHIFT_APART /* nothing ties them: work */
+} WpShiftBond;
+
 typedef enum {
 	WP_SHIFT_CLEAR,
 	WP_SHIFT_NOTHING, /* a side has none of it */
@@ -67,13 +77,14 @@ typedef struct {
 /* Blocks of a capture: with fewer nothing is said. */
 #define WP_SHIFT_MIN_BLOCKS 10
 
-WpShift wp_shift_measure(WpShiftScale scale, const WpShiftSide *before, const WpShiftSide *after);
+WpShift wp_shift_measure(WpShiftScale scale, WpShiftBond bond, const WpShiftSide *before,
+			 const WpShiftSide *after);
 
 /*
  * The same of a change that was worked out otherwise: a logarithm. INFLUENCES: of each of N captures, by block
  * (double), how much less the change would be without it.
  */
-WpShift wp_shift_by_influence(double change, GArray *const *influences, guint n);
+WpShift wp_shift_by_influence(double change, WpShiftBond bond, GArray *const *influences, guint n);
 
 /* How likely so large a change is by chance, where nothing has changed. 1 where there is doubt. */
 double wp_shift_chance(const WpShift *shift);

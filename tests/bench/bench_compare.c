@@ -7,6 +7,8 @@
  *
  *     bench_compare            all settings, 1000 trials each
  *     bench_compare TRIALS     so many
+ *     bench_compare TRIALS SYSTEM LOAD REQUESTS CAPTURES SPREAD FACTOR [tail]
+ *                              one setting: FACTOR is by what the work of one node is multiplied
  *
  * "changed" of a setting that is not slower is a false alarm. "found": changed, the slower node's work or self time with it, and
  * no other node's. The last three: the latency is called changed, any node's work is, the nodes test as serving in
@@ -16,7 +18,10 @@
  *
  *       independent   as many workers as there are calls: nobody waits
  *       fifo          one worker, first come first served (M/M/1)
+ *       two           two workers, first come first served (M/M/2); the load is that of each
  *       sharing       one processor shared by all calls that are there (M/M/1, processor sharing)
+ *
+ * "long tail" behind a system: work is log-normal, its standard deviation 1.3 of its mean.
  */
 #include <glib.h>
 #include <math.h>
@@ -25,21 +30,24 @@
 #include <string.h>
 
 #include "report/compare.h"
+#include "report/in-hand.h"
 #include "traces/random.h"
 
-#define N_STATIONS 3
-#define SLOW       1   /* the station that gets slower */
-#define WORK_NS    1e7 /* mean */
-#define FRONT_NS   2e6
-#define WARMUP     4000 /* requests before a capture begins: it does not begin idle */
+#define N_STATIONS   3
+#define MAX_CAPTURES 8   /* a side */
+#define SLOW         1   /* the station that gets slower */
+#define WORK_NS      1e7 /* mean */
+#define FRONT_NS     2e6
+#define WARMUP       4000 /* requests before a capture begins: it does not begin idle */
 
 typedef enum {
 	INDEPENDENT,
 	FIFO,
+	TWO,
 	SHARING
 } Kind;
 
-static const char *const kind_names[] = { "independent", "fifo", "sharing" };
+static const char *const kind_names[] = { "independent", "fifo", "two", "sharing" };
 
 typedef struct {
 	Kind kind;
@@ -48,13 +56,18 @@ typedef struct {
 	guint n_captures; /* a side */
 	double spread;    /* of captures: sd of the logarithm of all work */
 	double slower;    /* factor of the work of one station, after */
+	gboolean has_tail;
 } Setting;
 
 typedef struct {
 	double arrival;
 	double work;
 	double departure;
-	guint32 others;
+	guint32 others; /* when it arrives */
+	gint64 levels_ns[WP_DIGEST_LEVELS];
+	guint ended_at;
+	gboolean follows; /* the call before is still there */
+	gboolean overtakes;
 	double waited; /* for the call before to leave */
 } Visit;
 
@@ -97,27 +110,44 @@ share(Visit *visits, const guint *order, guint n)
 		} else {
 			Visit *visit = &visits[order[next]];
 			Job job = { visit->work, order[next] };
-			visit->others = jobs->len;
 			g_array_append_val(jobs, job);
 			next++;
 		}
 	}
 }
 
+/* First come, first served by N_WORKERS; 0: nobody waits. */
 static void
-queue(Visit *visits, const guint *order, guint n, gboolean is_fifo)
+queue(Visit *visits, const guint *order, guint n, guint n_workers)
 {
-	double last = 0;
-	g_autofree double *ends = g_new(double, n + 1);
-	guint first = 0, n_ends = 0;
+	double free_at[2] = { 0, 0 };
 	for (guint i = 0; i < n; i++) {
 		Visit *visit = &visits[order[i]];
-		double begin = is_fifo ? MAX(visit->arrival, last) : visit->arrival;
-		while (first < n_ends && ends[first] <= visit->arrival)
-			first++;
-		visit->others = is_fifo ? n_ends - first : 0;
-		visit->departure = last = begin + visit->work;
-		ends[n_ends++] = visit->departure;
+		guint worker = n_workers > 1 && free_at[1] < free_at[0];
+		double begin = n_workers ? MAX(visit->arrival, free_at[worker]) : visit->arrival;
+		visit->departure = free_at[worker] = begin + visit->work;
+	}
+}
+
+/* How many are there when each arrives, and until when the one before is. */
+static void
+meet(Visit *visits, const guint *order, guint n)
+{
+	g_autoptr(GArray) there = g_array_new(FALSE, FALSE, sizeof(double));
+	double last = -1;
+	for (guint i = 0; i < n; i++) {
+		Visit *visit = &visits[order[i]];
+		for (guint k = 0; k < there->len;)
+			if (g_array_index(there, double, k) <= visit->arrival)
+				g_array_remove_index_fast(there, k);
+			else
+				k++;
+		visit->others = there->len;
+		visit->follows = last > visit->arrival;
+		visit->overtakes = visit->follows && visit->departure < last;
+		visit->waited = CLAMP(last - visit->arrival, 0, visit->departure - visit->arrival);
+		last = visit->departure;
+		g_array_append_val(there, visit->departure);
 	}
 }
 
@@ -128,18 +158,19 @@ serve(Visit *visits, guint n, Kind kind)
 	for (guint i = 0; i < n; i++)
 		order[i] = i;
 	g_qsort_with_data(order, (gint)n, sizeof *order, compare_arrivals, visits);
+	static const guint n_workers[] = { [INDEPENDENT] = 0, [FIFO] = 1, [TWO] = 2 };
 	if (kind == SHARING)
 		share(visits, order, n);
 	else
-		queue(visits, order, n, kind == FIFO);
-	double last = -1;
-	for (guint i = 0; i < n; i++) {
-		Visit *visit = &visits[order[i]];
-		visit->waited = kind == INDEPENDENT ? 0
-						    : CLAMP(last - visit->arrival, 0,
-							    visit->departure - visit->arrival);
-		last = visit->departure;
-	}
+		queue(visits, order, n, n_workers[kind]);
+	meet(visits, order, n);
+	g_autoptr(WpInHand) in_hand = wp_in_hand_new(n);
+	for (guint i = 0; i < n; i++)
+		wp_in_hand_add(in_hand, 0, i, (gint64)visits[i].arrival,
+			       (gint64)visits[i].departure);
+	wp_in_hand_count(in_hand);
+	for (guint i = 0; i < n; i++)
+		visits[i].ended_at = wp_in_hand_get(in_hand, i, visits[i].levels_ns);
 }
 
 /* One capture: requests in order, their calls, how each node serves. */
@@ -149,7 +180,8 @@ capture(const Setting *setting, double slower, WpRandom *random)
 	static const char *const names[] = { "a", "b", "c" };
 	guint n = setting->n + WARMUP;
 	double level = exp(setting->spread * wp_random_normal(random));
-	double gap = WORK_NS / (setting->load > 0 ? setting->load : 0.5);
+	double gap = WORK_NS / (setting->load > 0 ? setting->load : 0.5) /
+		     (setting->kind == TWO ? 2 : 1);
 	g_autofree double *begins = g_new(double, n), *front = g_new(double, n);
 	g_autofree Visit *visits = g_new0(Visit, (gsize)n * N_STATIONS);
 	double now = 0;
@@ -163,7 +195,8 @@ capture(const Setting *setting, double slower, WpRandom *random)
 		for (guint i = 0; i < n; i++) {
 			own[i].arrival = s ? own[(gssize)i - n].departure : begins[i];
 			own[i].work = WORK_NS * level * (s == SLOW ? slower : 1) *
-				      wp_random_exponential(random);
+				      (setting->has_tail ? exp(wp_random_normal(random) - 0.5)
+							 : wp_random_exponential(random));
 		}
 		serve(own, n, setting->kind);
 	}
@@ -186,6 +219,7 @@ capture(const Setting *setting, double slower, WpRandom *random)
 		WpDigestCall own = { .self_ns = (gint64)front[i],
 				     .served_ns = (gint64)front[i],
 				     .network_ns = -1,
+				     .levels_ns = { (gint64)front[i] },
 				     .link_odds = WP_DIGEST_ODDS };
 		wp_digest_add_call(digest, operation, 0, &own);
 		for (guint s = 0; s < N_STATIONS; s++) {
@@ -194,12 +228,11 @@ capture(const Setting *setting, double slower, WpRandom *random)
 			WpDigestCall call = { .self_ns = (gint64)self,
 					      .served_ns = (gint64)(self - visit->waited),
 					      .network_ns = -1,
-					      .others = visit->others,
+					      .ended_at = visit->ended_at,
 					      .link_odds = WP_DIGEST_ODDS };
+			memcpy(call.levels_ns, visit->levels_ns, sizeof call.levels_ns);
 			wp_digest_add_call(digest, operation, s + 1, &call);
-			wp_digest_add_turn(digest, s + 2, visit->others > 0,
-					   setting->kind != FIFO && visit->others > 0 &&
-						   visit->waited >= self,
+			wp_digest_add_turn(digest, s + 2, visit->follows, visit->overtakes,
 					   visit->others, call.served_ns);
 		}
 	}
@@ -241,7 +274,7 @@ is_found(const WpComparison *comparison)
 static void
 try(const Setting *setting, WpRandom *random, Outcome *outcome)
 {
-	WpDigest *digests[16];
+	WpDigest *digests[2 * MAX_CAPTURES];
 	guint n = 2 * setting->n_captures;
 	for (guint i = 0; i < n; i++)
 		digests[i] =
@@ -269,8 +302,9 @@ run(const Setting *setting, guint n_trials)
 	wp_random_init(&random, 1);
 	for (guint i = 0; i < n_trials; i++)
 		try(setting, &random, &outcome);
-	printf("%-12s %.1f %6u %2u %.2f %.2f | %.3f %.3f %.3f", kind_names[setting->kind],
-	       setting->load, setting->n, setting->n_captures, setting->spread, setting->slower,
+	printf("%-12s%s %.1f %6u %2u %.2f %.2f | %.3f %.3f %.3f", kind_names[setting->kind],
+	       setting->has_tail ? " long tail" : "", setting->load, setting->n,
+	       setting->n_captures, setting->spread, setting->slower,
 	       (double)outcome.verdicts[WP_VERDICT_CHANGED] / n_trials,
 	       (double)outcome.verdicts[WP_VERDICT_INCONCLUSIVE] / n_trials,
 	       (double)outcome.verdicts[WP_VERDICT_SAME] / n_trials);
@@ -280,32 +314,55 @@ run(const Setting *setting, guint n_trials)
 	fflush(stdout);
 }
 
+static Kind
+kind_of(const char *name)
+{
+	Kind kind = INDEPENDENT;
+	while (kind + 1 < G_N_ELEMENTS(kind_names) && strcmp(name, kind_names[kind]) != 0)
+		kind++;
+	return kind;
+}
+
 int
 main(int argc, char **argv)
 {
 	static const struct {
 		Kind kind;
 		double load;
-	} systems[] = { { INDEPENDENT, 0.5 }, { FIFO, 0.5 },    { FIFO, 0.8 },
-			{ FIFO, 0.9 },        { SHARING, 0.5 }, { SHARING, 0.8 } };
+		gboolean has_tail;
+	} systems[] = {
+		{ INDEPENDENT, 0.5, FALSE }, { FIFO, 0.5, FALSE },    { FIFO, 0.8, FALSE },
+		{ FIFO, 0.9, FALSE },        { SHARING, 0.5, FALSE }, { SHARING, 0.8, FALSE },
+		{ TWO, 0.5, FALSE },         { TWO, 0.8, FALSE },     { FIFO, 0.5, TRUE },
+		{ SHARING, 0.5, TRUE },
+	};
 	static const guint sizes[] = { 500, 2000, 5000, 20000 };
 	guint n_trials = argc > 1 ? (guint)atoi(argv[1]) : 1000;
-	guint only = argc > 2 ? (guint)atoi(argv[2]) : 9;
-
+	if (argc >= 8) {
+		Setting one = { .has_tail = argc > 8,
+				.kind = kind_of(argv[2]),
+				.load = g_ascii_strtod(argv[3], NULL),
+				.n = (guint)atoi(argv[4]),
+				.n_captures = (guint)CLAMP(atoi(argv[5]), 1, MAX_CAPTURES),
+				.spread = g_ascii_strtod(argv[6], NULL),
+				.slower = g_ascii_strtod(argv[7], NULL) };
+		run(&one, n_trials);
+		return 0;
+	}
 	for (guint slow = 0; slow < 2; slow++)
-		if (only == 9 || only == slow)
-			for (guint s = 0; s < G_N_ELEMENTS(systems); s++)
-				for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
-					Setting setting = {
-						systems[s].kind, systems[s].load, sizes[k], 1, 0,
-						slow ? 1.1 : 1
-					};
-					run(&setting, n_trials);
-				}
+		for (guint s = 0; s < G_N_ELEMENTS(systems); s++)
+			for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
+				Setting setting = {
+					systems[s].kind, systems[s].load,    sizes[k], 1, 0,
+					slow ? 1.1 : 1,  systems[s].has_tail
+				};
+				run(&setting, n_trials);
+			}
 	for (guint s = 0; s < G_N_ELEMENTS(systems); s++)
 		for (guint k = 0; k < G_N_ELEMENTS(sizes); k += 2) {
 			Setting setting = {
-				systems[s].kind, systems[s].load, sizes[k], 3, 0.05, 1
+				systems[s].kind,    systems[s].load, sizes[k], 3, 0.05, 1,
+				systems[s].has_tail
 			};
 			run(&setting, n_trials);
 		}

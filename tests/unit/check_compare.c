@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/compare-private.h"
 #include "report/compare-words.h"
+#include "report/student.h"
 #include "report/unify.h"
 #include "tests/support/suite.h"
 #include "traces/random.h"
@@ -17,9 +19,9 @@ typedef struct {
 	guint n;       /* requests */
 	double web_ns; /* mean self times, exponential */
 	double db_ns;
-	guint n_db;           /* calls to db a request */
-	double cache;         /* share of requests that ask the cache */
-	double others;        /* mean of others at db: each makes a call take so much longer */
+	guint n_db;   /* calls to db a request */
+	double cache; /* share of requests that ask the cache */
+	double others; /* share of calls to db that find another there, which makes them take twice as long */
 	const char *names[4]; /* of client, web, db, cache */
 } System;
 
@@ -38,8 +40,9 @@ add_call(WpDigest *digest, guint32 part, double self_ns, guint32 others)
 	WpDigestCall call = { .self_ns = (gint64)self_ns,
 			      .served_ns = (gint64)self_ns,
 			      .network_ns = -1,
-			      .others = others,
+			      .ended_at = others,
 			      .link_odds = WP_DIGEST_ODDS };
+	call.levels_ns[others] = call.self_ns;
 	wp_digest_add_call(digest, 0, part, &call);
 }
 
@@ -217,6 +220,49 @@ START_TEST(captures_a_side)
 }
 END_TEST
 
+/* Chances as of one of two tests, the other of which shows nothing: by weight, and slower before faster. */
+START_TEST(risk_is_shared_out)
+{
+	static const struct {
+		WpTestKind kind;
+		double change;
+		double weights[2];
+		WpShiftDoubt other;
+		double times; /* adjusted, to the chance by both tails */
+	} rows[] = {
+		/* alike: three quarters of a half are for slower, one quarter for faster */
+		{ WP_TEST_WORK, 0.1, { 1, 1 }, WP_SHIFT_CLEAR, 2 / 1.5 },
+		{ WP_TEST_WORK, -0.1, { 1, 1 }, WP_SHIFT_CLEAR, 2 / 0.5 },
+		{ WP_TEST_CALLS, 0.1, { 1, 1 }, WP_SHIFT_CLEAR, 2 },
+		{ WP_TEST_CALLS, -0.1, { 1, 1 }, WP_SHIFT_CLEAR, 2 },
+		{ WP_TEST_LATENCY, 0.1, { 3, 1 }, WP_SHIFT_CLEAR, 4 / 3.0 / 1.5 },
+		{ WP_TEST_LATENCY, 0.1, { 1, 3 }, WP_SHIFT_CLEAR, 4 / 1.5 },
+		/* what cannot be told as its blocks hang together keeps its part; what is not there has none */
+		{ WP_TEST_WORK, 0.1, { 1, 1 }, WP_SHIFT_HANGS, 2 / 1.5 },
+		{ WP_TEST_WORK, 0.1, { 1, 1 }, WP_SHIFT_NOTHING, 1 / 1.5 },
+		{ WP_TEST_WORK, 0.1, { 1, 1 }, WP_SHIFT_FEW, 1 / 1.5 },
+	};
+	WpCompareOptions options;
+	wp_compare_options_init(&options);
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		WpShift shift = { .before = 1, .change = rows[i].change, .error = 0.03, .df = 50 };
+		WpShift nothing = { .before = 1, .error = 0.03, .df = 50, .doubt = rows[i].other };
+		WpTest tests[2], *both[2] = { &tests[0], &tests[1] };
+		wp_test_init(&tests[0], rows[i].kind, &shift);
+		wp_test_init(&tests[1], rows[i].kind, &nothing);
+		for (guint k = 0; k < 2; k++)
+			tests[k].weight = rows[i].weights[k];
+		wp_tests_judge(both, 2, &options);
+		double expected = rows[i].times * wp_student_tails(rows[i].change / 0.03, 50);
+		ck_assert_msg(fabs(tests[0].adjusted / expected - 1) < 1e-9, "row %zu: %g", i,
+			      tests[0].adjusted);
+		/* The interval says the same. */
+		gboolean is_beyond = tests[0].low > 0 || tests[0].high < 0;
+		ck_assert_msg(is_beyond == (tests[0].adjusted <= options.risk), "row %zu", i);
+	}
+}
+END_TEST
+
 /* Blocks stay few, and hold all requests in order, whatever their number. */
 START_TEST(blocks_hold_all)
 {
@@ -237,7 +283,7 @@ START_TEST(blocks_hold_all)
 		for (guint k = 0; k < db->sums->len; k++)
 			made += g_array_index(db->sums, WpDigestSums, k).made;
 		for (guint k = 0; k < WP_DIGEST_GROUPS * WP_DIGEST_LEVELS; k++)
-			calls += db->strata[k].calls;
+			calls += db->strata[k].ended;
 		ck_assert_uint_le(operation->blocks->len, WP_DIGEST_BLOCKS);
 		ck_assert(sizes[i] < WP_DIGEST_BLOCKS ||
 			  operation->blocks->len >= WP_DIGEST_BLOCKS / 2);
@@ -292,6 +338,7 @@ capture_labels(const char *const *labels, guint n)
 		WpDigestCall call = { .self_ns = 1000 + i % 7,
 				      .served_ns = 1000 + i % 7,
 				      .network_ns = -1,
+				      .levels_ns = { 1000 + i % 7 },
 				      .link_odds = WP_DIGEST_ODDS };
 		wp_digest_add_request(digest, i % n_labels, i * (gint64)1000, call.self_ns, FALSE);
 		wp_digest_add_call(digest, i % n_labels, 0, &call);
@@ -344,4 +391,5 @@ START_TEST(labels_become_one)
 }
 END_TEST
 
-WP_SUITE("compare", verdicts, captures_a_side, blocks_hold_all, templates_fit, labels_become_one)
+WP_SUITE("compare", verdicts, captures_a_side, risk_is_shared_out, blocks_hold_all, templates_fit,
+	 labels_become_one)

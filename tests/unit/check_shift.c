@@ -51,10 +51,13 @@ make(const Blocks *blocks, WpRandom *random)
 
 #define MAX_CAPTURES 4
 
+#define TIED  WP_SHIFT_TIED
+#define APART WP_SHIFT_APART
+
 /* Captures a side, each of blocks as BEFORE or AFTER, at its own level. */
 static WpShift
 measure(const Blocks *before, const Blocks *after, guint n_captures, double spread,
-	WpShiftScale scale, WpRandom *random)
+	WpShiftScale scale, WpShiftBond bond, WpRandom *random)
 {
 	WpShiftSeries series[2][MAX_CAPTURES];
 	WpShiftSide sides[2];
@@ -66,7 +69,7 @@ measure(const Blocks *before, const Blocks *after, guint n_captures, double spre
 		}
 		sides[side] = (WpShiftSide){ series[side], n_captures };
 	}
-	WpShift shift = wp_shift_measure(scale, &sides[0], &sides[1]);
+	WpShift shift = wp_shift_measure(scale, bond, &sides[0], &sides[1]);
 	for (guint side = 0; side < 2; side++)
 		for (guint i = 0; i < n_captures; i++)
 			g_free((gpointer)series[side][i].blocks);
@@ -83,30 +86,37 @@ START_TEST(false_alarms_and_finds)
 		Blocks before, after;
 		guint n_captures;
 		double spread;
+		WpShiftBond bond;
 		double least, most; /* share of trials with chance < 5 % */
 	} rows[] = {
-		{ { 64, 1, 10, 0 }, { 64, 1, 10, 0 }, 1, 0, 0.01, 0.08 },
-		{ { 64, 1, 10, 0 }, { 100, 1, 30, 0 }, 1, 0, 0.01, 0.08 },
+		{ { 64, 1, 10, 0 }, { 64, 1, 10, 0 }, 1, 0, TIED, 0.01, 0.08 },
+		{ { 64, 1, 10, 0 }, { 100, 1, 30, 0 }, 1, 0, TIED, 0.01, 0.08 },
+		{ { 64, 1, 10, 0 }, { 100, 1, 30, 0 }, 1, 0, APART, 0.01, 0.08 },
 		/* neighbours hang together: joined, or nothing is said */
-		{ { 100, 1, 10, 0.5 }, { 100, 1, 10, 0.5 }, 1, 0, 0, 0.08 },
-		{ { 100, 1, 10, 0.95 }, { 100, 1, 10, 0.95 }, 1, 0, 0, 0.08 },
+		{ { 100, 1, 10, 0.5 }, { 100, 1, 10, 0.5 }, 1, 0, TIED, 0, 0.08 },
+		{ { 100, 1, 10, 0.95 }, { 100, 1, 10, 0.95 }, 1, 0, TIED, 0, 0.08 },
+		/* ... though nothing should have tied them: seen, and the same */
+		{ { 100, 1, 10, 0.5 }, { 100, 1, 10, 0.5 }, 1, 0, APART, 0, 0.08 },
+		{ { 100, 1, 10, 0.95 }, { 100, 1, 10, 0.95 }, 1, 0, APART, 0, 0.08 },
 		/* captures have levels of their own: seen only with three a side */
-		{ { 64, 1, 5, 0 }, { 64, 1, 5, 0 }, 1, 0.05, 0.5, 1 },
-		{ { 64, 1, 5, 0 }, { 64, 1, 5, 0 }, 3, 0.05, 0, 0.08 },
+		{ { 64, 1, 5, 0 }, { 64, 1, 5, 0 }, 1, 0.05, TIED, 0.5, 1 },
+		{ { 64, 1, 5, 0 }, { 64, 1, 5, 0 }, 3, 0.05, TIED, 0, 0.08 },
+		{ { 64, 1, 5, 0 }, { 64, 1, 5, 0 }, 3, 0.05, APART, 0, 0.08 },
 		/* changes of 1, 2 and 5 standard errors of the difference */
-		{ { 64, 1, 8, 0 }, { 64, 1.0143, 8, 0 }, 1, 0, 0.05, 0.3 },
-		{ { 64, 1, 8, 0 }, { 64, 1.0287, 8, 0 }, 1, 0, 0.4, 0.7 },
-		{ { 64, 1, 8, 0 }, { 64, 1.0733, 8, 0 }, 1, 0, 0.94, 1 },
-		{ { 64, 1.0733, 8, 0 }, { 64, 1, 8, 0 }, 1, 0, 0.94, 1 },
-		{ { 64, 1, 8, 0 }, { 64, 1.5, 8, 0 }, 4, 0.05, 0.98, 1 },
+		{ { 64, 1, 8, 0 }, { 64, 1.0143, 8, 0 }, 1, 0, TIED, 0.05, 0.3 },
+		{ { 64, 1, 8, 0 }, { 64, 1.0287, 8, 0 }, 1, 0, TIED, 0.4, 0.7 },
+		{ { 64, 1, 8, 0 }, { 64, 1.0733, 8, 0 }, 1, 0, TIED, 0.94, 1 },
+		{ { 64, 1.0733, 8, 0 }, { 64, 1, 8, 0 }, 1, 0, TIED, 0.94, 1 },
+		{ { 64, 1, 8, 0 }, { 64, 1.5, 8, 0 }, 4, 0.05, TIED, 0.98, 1 },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		WpRandom random;
 		guint n = 0;
 		wp_random_init(&random, i + 1);
 		for (guint k = 0; k < N_TRIALS; k++) {
-			WpShift shift = measure(&rows[i].before, &rows[i].after, rows[i].n_captures,
-						rows[i].spread, WP_SHIFT_RATIO, &random);
+			WpShift shift =
+				measure(&rows[i].before, &rows[i].after, rows[i].n_captures,
+					rows[i].spread, WP_SHIFT_RATIO, rows[i].bond, &random);
 			ck_assert_int_eq(shift.by_captures, rows[i].n_captures >= 3);
 			n += wp_shift_chance(&shift) < 0.05;
 		}
@@ -126,7 +136,7 @@ START_TEST(intervals)
 	double detectable = 0;
 	for (guint i = 0; i < N_TRIALS; i++) {
 		double low, high;
-		WpShift shift = measure(&same, &more, 1, 0, WP_SHIFT_RATIO, &random);
+		WpShift shift = measure(&same, &more, 1, 0, WP_SHIFT_RATIO, TIED, &random);
 		if (shift.doubt != WP_SHIFT_CLEAR)
 			continue;
 		wp_shift_interval(&shift, 0.05, &low, &high);
@@ -137,11 +147,42 @@ START_TEST(intervals)
 	ck_assert_uint_ge(n_held, N_TRIALS * 90 / 100);
 	Blocks shown = { 64, exp(detectable), 10, 0 };
 	for (guint i = 0; i < N_TRIALS; i++) {
-		WpShift shift = measure(&same, &shown, 1, 0, WP_SHIFT_RATIO, &random);
+		WpShift shift = measure(&same, &shown, 1, 0, WP_SHIFT_RATIO, TIED, &random);
 		n_seen += wp_shift_chance(&shift) < 0.05;
 	}
 	ck_assert_uint_ge(n_seen, N_TRIALS * 70 / 100);
 	ck_assert_uint_le(n_seen, N_TRIALS * 90 / 100);
+}
+END_TEST
+
+/*
+ * Blocks that nothing ties are not joined by chance alone: of changes of 4.77 standard errors, tested at 0.3 %, about 95 %
+ * are found (Student's t with 156 degrees of freedom: 95.5 %), and hardly more are without a change.
+ */
+START_TEST(what_is_apart_is_seen)
+{
+	static const struct {
+		WpShiftBond bond;
+		double factor;
+		double least, most;
+	} rows[] = {
+		{ TIED, 1.0621, 0.88, 0.94 },
+		{ APART, 1.0621, 0.93, 0.97 },
+		{ APART, 1, 0, 0.006 },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		Blocks before = { 79, 1, 8, 0 }, after = { 79, rows[i].factor, 8, 0 };
+		WpRandom random;
+		guint n = 0;
+		wp_random_init(&random, 7);
+		for (guint k = 0; k < 5 * N_TRIALS; k++) {
+			WpShift shift = measure(&before, &after, 1, 0, WP_SHIFT_RATIO, rows[i].bond,
+						&random);
+			n += wp_shift_chance(&shift) < 0.003;
+		}
+		ck_assert_msg(n >= rows[i].least * 5 * N_TRIALS && n <= rows[i].most * 5 * N_TRIALS,
+			      "row %zu: %u of %u", i, n, 5 * N_TRIALS);
+	}
 }
 END_TEST
 
@@ -165,8 +206,8 @@ START_TEST(doubts)
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		WpRandom random;
 		wp_random_init(&random, 1);
-		WpShift shift =
-			measure(&rows[i].before, &rows[i].after, 1, 0, rows[i].scale, &random);
+		WpShift shift = measure(&rows[i].before, &rows[i].after, 1, 0, rows[i].scale, TIED,
+					&random);
 		ck_assert_int_eq(shift.doubt, rows[i].doubt);
 		if (shift.doubt == WP_SHIFT_CLEAR)
 			continue;
@@ -182,8 +223,8 @@ START_TEST(exact_numbers)
 	Blocks one = { 40, 1, 0, 0 }, three = { 40, 3, 0, 0 };
 	WpRandom random;
 	wp_random_init(&random, 1);
-	WpShift same = measure(&one, &one, 1, 0, WP_SHIFT_DIFFERENCE, &random);
-	WpShift more = measure(&one, &three, 1, 0, WP_SHIFT_DIFFERENCE, &random);
+	WpShift same = measure(&one, &one, 1, 0, WP_SHIFT_DIFFERENCE, TIED, &random);
+	WpShift more = measure(&one, &three, 1, 0, WP_SHIFT_DIFFERENCE, TIED, &random);
 	ck_assert_double_eq(wp_shift_chance(&same), 1);
 	ck_assert_double_eq(wp_shift_chance(&more), 0);
 	ck_assert_double_eq(more.change, 200);
@@ -193,4 +234,5 @@ START_TEST(exact_numbers)
 }
 END_TEST
 
-WP_SUITE("shift", students_t, false_alarms_and_finds, intervals, doubts, exact_numbers)
+WP_SUITE("shift", students_t, false_alarms_and_finds, what_is_apart_is_seen, intervals, doubts,
+	 exact_numbers)
