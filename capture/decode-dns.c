@@ -48,6 +48,15 @@ callid_of(const WpDnsMessage *dns)
 	return hash << 16 | dns->id;
 }
 
+static gboolean
+is_recent(const DnsState *state, guint64 callid)
+{
+	for (guint i = 0; i < MIN(state->n_recent, N_RECENT); i++)
+		if (state->recent[i] == callid)
+			return TRUE;
+	return FALSE;
+}
+
 /* The id of the call that an answer without a question is to: the latest with its 16 bits. */
 static guint64
 recent_callid(const DnsState *state, guint16 id)
@@ -58,6 +67,25 @@ recent_callid(const DnsState *state, guint16 id)
 			return callid;
 	}
 	return id;
+}
+
+/*
+ * The id of the call that an answer is to. Where nobody asked its question lately, that was cut off in one of the two, or
+ * changed by who answers (which some do): then the 16 bits tell. Not for the answer to a question that was asked: it came
+ * twice, and its 16 bits may name another by now.
+ */
+static guint64
+answered_callid(const DnsState *state, WpDecodeContext *context, const WpDnsMessage *dns)
+{
+	guint64 latest = recent_callid(state, dns->id);
+	guint32 note;
+	if (dns->n_questions == 0)
+		return latest;
+	guint64 callid = callid_of(dns);
+	if (wp_decode_pending_callid(context, callid, &note) || is_recent(state, callid) ||
+	    !wp_decode_pending_callid(context, latest, &note))
+		return callid;
+	return latest;
 }
 
 /* "A {}.spam.lan", "NOTIFY example.org" */
@@ -134,7 +162,7 @@ describe_answer(DnsState *state, WpDecodeContext *context, const WpDnsMessage *d
 		WpMessage *message)
 {
 	message->kind = WP_KIND_RETURN;
-	message->callid = dns->n_questions > 0 ? callid_of(dns) : recent_callid(state, dns->id);
+	message->callid = answered_callid(state, context, dns);
 	message->status = wp_dns_is_error(dns) ? WP_STATUS_ERROR : WP_STATUS_OK;
 	name_addresses(context, dns);
 }
@@ -185,7 +213,9 @@ static void
 extend_zone(DnsState *state, WpDecodeContext *context, const WpDnsMessage *dns, WpUnit *unit)
 {
 	WpMessage *zone = &state->zone;
-	if (zone->is_open && (dns->n_questions == 0 || zone->callid == callid_of(dns))) {
+	gboolean is_named = dns->n_questions > 0 && !dns->is_unread && zone->callid != dns->id;
+	if (zone->is_open &&
+	    (is_named ? zone->callid == callid_of(dns) : (zone->callid & 0xffff) == dns->id)) {
 		unit->extends = zone;
 		return;
 	}
@@ -200,6 +230,8 @@ is_of_zone(const DnsState *state, const WpDnsMessage *dns)
 {
 	if (!dns->is_answer)
 		return FALSE;
+	if (dns->is_unread) /* which may be one */
+		return TRUE;
 	if (dns->n_questions > 0)
 		return wp_dns_is_transfer(dns);
 	return state->zone.is_open && (state->zone.callid & 0xffff) == dns->id;
@@ -221,8 +253,10 @@ decode_stream(DnsState *state, WpDecodeContext *context, WpDirection direction, 
 		unit->need = 2 + shown;
 		return WP_DECODE_MORE;
 	}
+	gboolean is_cut = wp_bytes_left(&in) < shown;
 	shown = MIN(shown, wp_bytes_left(&in));
-	if (!wp_dns_parse(wp_bytes(wp_bytes_take(&in, shown), shown), &dns))
+	WpBytes message_in = wp_bytes(wp_bytes_take(&in, shown), shown);
+	if (!(is_cut ? wp_dns_parse_cut(message_in, &dns) : wp_dns_parse(message_in, &dns)))
 		return WP_DECODE_BAD;
 	unit->length = 2 + length;
 	if (is_of_zone(state, &dns)) {
@@ -272,9 +306,13 @@ begins_cut(WpBytes in, int answer, WpDnsMessage *out_dns)
 									: WP_DECODE_BAD;
 }
 
-/* Is a sound message at the front of IN? ANSWER: 0 or 1, -1 either. EXACT: with all its records. */
+/*
+ * Is a sound message at the front of IN? ANSWER: 0 or 1, -1 either. EXACT: with all its records. IS_CUT: over TCP, no
+ * more will come of it.
+ */
 static WpDecodeStatus
-begins(WpBytes in, gboolean is_udp, int answer, gboolean exact, WpDnsMessage *out_dns)
+begins(WpBytes in, gboolean is_udp, gboolean is_cut, int answer, gboolean exact,
+       WpDnsMessage *out_dns)
 {
 	gsize length = in.length;
 	if (!is_udp) {
@@ -289,7 +327,7 @@ begins(WpBytes in, gboolean is_udp, int answer, gboolean exact, WpDnsMessage *ou
 	if (!wp_dns_header_is_sound(message))
 		return WP_DECODE_BAD;
 	if (shown < MIN(length, LOOKED_AT))
-		return WP_DECODE_MORE;
+		return is_cut ? begins_cut(message, answer, out_dns) : WP_DECODE_MORE;
 	if (!wp_dns_parse(message, out_dns) || (answer >= 0 && out_dns->is_answer != answer))
 		return WP_DECODE_BAD;
 	return shown < length || !exact || wp_dns_is_exact(out_dns) ? WP_DECODE_OK : WP_DECODE_BAD;
@@ -299,7 +337,8 @@ static WpDecodeStatus
 dns_sync(void *state, WpDecodeContext *context, WpDirection direction, WpBytes in)
 {
 	WpDnsMessage dns;
-	return begins(in, wp_decode_is_datagram(context), direction == WP_FROM_SERVER, TRUE, &dns);
+	return begins(in, wp_decode_is_datagram(context), wp_decode_is_cut(context),
+		      direction == WP_FROM_SERVER, TRUE, &dns);
 }
 
 static gboolean
@@ -312,8 +351,9 @@ is_multicast(const WpProbe *probe)
 static WpDecodeStatus
 side_begins(const WpProbe *probe, WpBytes in, int answer, gboolean exact, WpDnsMessage *out_dns)
 {
-	return probe->is_udp && probe->is_cut ? begins_cut(in, answer, out_dns)
-					      : begins(in, probe->is_udp, answer, exact, out_dns);
+	return probe->is_udp && probe->is_cut
+		       ? begins_cut(in, answer, out_dns)
+		       : begins(in, probe->is_udp, probe->is_cut, answer, exact, out_dns);
 }
 
 static WpProbeVerdict

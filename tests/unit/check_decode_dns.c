@@ -327,6 +327,47 @@ START_TEST(cut_questions)
 }
 END_TEST
 
+/* The same over TCP, of a query or an answer or both, from the first message on. */
+START_TEST(cut_over_tcp)
+{
+	static const WpStep steps[] = {
+		WP_C("\0\x35\0\7" ASK "\x20"
+		     "abcdef"),
+		WP_C_CUT(34),
+		WP_S("\0\x45\0\7" OK("\1") "\x20"
+					   "abcdefghijklmnopqrstuvwxyz012345\0" A "\xc0"),
+		WP_S_CUT(18),
+		WP_C("\0\x1d\0\x08" ASK DB A),
+		WP_S("\0\x2d\0\x08" OK("\1") "\2db\4bl"),
+		WP_S_CUT(27),
+		WP_S("\0\x2d\0\x08" OK("\1") "\2db\4bl"), /* as a zone may go on */
+		WP_S_CUT(27),
+		WP_S_FIN,
+	};
+	WpRunOptions options = { .port = 53, .no_counters = TRUE };
+	g_autofree char *got = RUN(&options, steps);
+	ck_assert_str_eq(got, "C1 [1,1] dns 55\nR1 [2,2] dns 71 ok\n"
+			      "C2 [3,3] dns 31 A db.blog.lan\nR2 [4,5] dns 94 A db.blog.lan ok\n");
+}
+END_TEST
+
+/* An answer to another question than was asked is known by its 16 bits; not so one that came twice. */
+START_TEST(question_changed)
+{
+	static const WpStep steps[] = {
+		WP_C("\0\7" ASK DB A),           WP_S("\0\7" OK("\1") "\1x\0" A ME ADDRESS),
+		WP_C("\0\x08" ASK DB A),         WP_S("\0\x08" OK("\1") DB A ME ADDRESS),
+		WP_C("\0\x08" ASK DB AAAA),      WP_S("\0\x08" OK("\1") DB A ME ADDRESS),
+		WP_S("\0\x08" OK("\0") DB AAAA),
+	};
+	g_autofree char *got = RUN(&udp, steps);
+	ck_assert_str_eq(got, "C1 [1,1] dns 29 A db.blog.lan\nR1 [2,2] dns 35 A db.blog.lan ok\n"
+			      "C2 [3,3] dns 29 A db.blog.lan\nR2 [4,4] dns 45 A db.blog.lan ok\n"
+			      "C3 [5,5] dns 29 AAAA db.blog.lan\n"
+			      "R3 [7,7] dns 29 AAAA db.blog.lan ok\nreturns-orphan 1\n");
+}
+END_TEST
+
 /* Each copy of a call that was sent again may be answered; only one more is an orphan. */
 START_TEST(answered_again)
 {
@@ -368,6 +409,6 @@ START_TEST(netbios)
 }
 END_TEST
 
-WP_SUITE("decode-dns", cut_questions, second_question, netbios, cut_datagram, answered_again, pairs,
-	 ids_used_again, answer_without_question, names_of_addresses, labels, over_tcp, transfer,
-	 long_answer, refuses, limits, detection)
+WP_SUITE("decode-dns", cut_questions, cut_over_tcp, question_changed, second_question, netbios,
+	 cut_datagram, answered_again, pairs, ids_used_again, answer_without_question,
+	 names_of_addresses, labels, over_tcp, transfer, long_answer, refuses, limits, detection)
