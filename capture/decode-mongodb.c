@@ -344,6 +344,8 @@ describe_legacy(WpDecodeContext *context, guint32 opcode, WpBytes body, WpMessag
 		return;
 	wp_bytes_skip(&body, 8); /* skip, number */
 	WpBytes document = wp_bytes(body.data + body.at, wp_bytes_left(&body));
+	if (!collection) /* cut off: its answer may be that of a command */
+		message->note = NOTE_COMMAND;
 	if (length == 4 && memcmp(collection, "$cmd", 4) == 0) {
 		message->note = NOTE_COMMAND;
 		describe_command(context, document, message);
@@ -555,8 +557,9 @@ compressed_begins(WpBytes in, WpDirection direction)
 		       : WP_DECODE_BAD;
 }
 
+/* A message of DIRECTION begins at the cursor. */
 static WpDecodeStatus
-begins(WpBytes in, WpDirection direction)
+front_begins(WpBytes in, WpDirection direction)
 {
 	Head head;
 	WpDecodeStatus status = read_head(&in, direction, &head);
@@ -589,18 +592,29 @@ begins(WpBytes in, WpDirection direction)
 	}
 }
 
+/*
+ * The same. IS_CUT: nothing more will come; of a message that was cut, its head names the call or the answer, and has to
+ * do with what is there behind it.
+ */
+static WpDecodeStatus
+begins(WpBytes in, WpDirection direction, gboolean is_cut)
+{
+	WpDecodeStatus status = front_begins(in, direction);
+	return status == WP_DECODE_MORE && is_cut && in.length > HEAD_BYTES ? WP_DECODE_OK : status;
+}
+
 static WpDecodeStatus
 mongodb_sync(void *state, WpDecodeContext *context, WpDirection direction, WpBytes in)
 {
-	return begins(in, direction);
+	return begins(in, direction, wp_decode_is_cut(context));
 }
 
 static WpProbeVerdict
 mongodb_probe(const WpProbe *probe)
 {
 	/* A call: a length, two words that are known, the begin of a document. */
-	return wp_probe_verdict(probe, begins(probe->client, WP_FROM_CLIENT),
-				begins(probe->server, WP_FROM_SERVER),
+	return wp_probe_verdict(probe, begins(probe->client, WP_FROM_CLIENT, probe->is_cut),
+				begins(probe->server, WP_FROM_SERVER, probe->is_cut),
 				(WpProbeVerdicts){
 					.client = WP_PROBE_SURE,
 					.server = WP_PROBE_LIKELY,

@@ -69,6 +69,12 @@ static const WpByteRow rows[] = {
 	    "S W:90 W:3 W:2 W:2013 W:0 b:0 W:69 x:01 'ok' b:0 x:000000000000f03f", "y 53" },
 	  "C1 [1,1] mongodb 63 find users\nR1 [2,2] mongodb 90 find users unknown\n"
 	  "C2 [3,3] mongodb 63 find users\nR2 [4,4] mongodb 90 find users ok\n" },
+	{ "messages cut by the snap length behind their heads, the first ones as well",
+	  { "C W:353 W:1 W:0 W:2004 W:0 'admin.$cmd'", "x 323", "S W:312 W:90 W:1 W:1 W:8 Q:0",
+	    "y 284", "C W:59 W:2 W:0 W:2013 W:0 b:0 W:38 x:10 'slee'", "x 29",
+	    "S " REPLY("91", "2") },
+	  "C1 [1,1] mongodb 353 query\nR1 [2,2] mongodb 312 query unknown\n"
+	  "C2 [3,3] mongodb 59\nR2 [4,4] mongodb 38 ok\n" },
 	{ "the operations of old",
 	  { "C " OLD("1", "0", "2004") "W:4 'shop.users' b:0 W:0 W:0 (W+4 b:0 )" END,
 	    "S " OLD("9", "1", "1") "W:0 Q:7 W:0 W:1 " ERROR END,
