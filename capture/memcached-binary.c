@@ -116,12 +116,12 @@ wp_memcached_binary_request(WpBytes in, gboolean is_cut, WpMemcachedRequest *out
 	gsize value_length = header.body_length - header.extras_length - header.key_length;
 	gsize front = HEADER_BYTES + header.extras_length + header.key_length +
 		      MIN(value_length, WP_MEMCACHED_DATA_LOOKED_AT);
-	if (whole < (is_cut ? front - MIN(value_length, WP_MEMCACHED_DATA_LOOKED_AT) : front))
+	if (whole < front && !is_cut)
 		return WP_DECODE_MORE;
-	front = MIN(front, whole);
-	wp_bytes_skip(&in, header.extras_length);
-	if (header.key_length > 0 && !request.sets_up) {
-		request.key_length = header.key_length;
+	front = MIN(front, whole); /* of one that is cut, the header says all but the key */
+	gboolean has_key = wp_bytes_skip(&in, header.extras_length) && front > in.at;
+	if (has_key && header.key_length > 0 && !request.sets_up) {
+		request.key_length = MIN(header.key_length, front - in.at);
 		request.key = (const char *)in.data + in.at;
 		request.text = in.data + in.at;
 		request.text_length = front - in.at;

@@ -267,6 +267,22 @@ START_TEST(cut_lines)
 }
 END_TEST
 
+/* The header of the binary protocol says all but the key, from the first request on. */
+START_TEST(cut_binary)
+{
+	static const WpStep steps[] = {
+		WP_C(ASK("\0", "\7", "\0", "\7") "user:"),           WP_C_CUT(2),
+		WP_S(GIVE("\0", "\0", "\4", "\0\0", "\x09") "\0\0"), WP_S_CUT(7),
+		WP_C(ASK("\1", "\1", "\x08", "\x0b") "\0\0\0\0\0"),  WP_C_CUT(6),
+		WP_S(GIVE("\1", "\0", "\0", "\0\0", "\0")),
+	};
+	g_autofree char *got = RUN(NULL, steps);
+	ck_assert_str_eq(got,
+			 "C1 [1,1] memcached 31 get user:\nR1 [2,2] memcached 33 get user: ok\n"
+			 "C2 [3,3] memcached 35 set\nR2 [4,4] memcached 24 set ok\n");
+}
+END_TEST
+
 /* Bytes that are no memcached are refused as soon as they can be told. */
 START_TEST(refuses)
 {
@@ -333,4 +349,4 @@ START_TEST(detection)
 END_TEST
 
 WP_SUITE("decode-memcached", text_protocol, meta_commands, binary_protocol, datagrams, tokens,
-	 long_data, finds_the_thread, cut_lines, refuses, detection)
+	 long_data, finds_the_thread, cut_lines, cut_binary, refuses, detection)
