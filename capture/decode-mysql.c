@@ -356,6 +356,32 @@ handle_reply(Packet *p)
 		keep_statement(p, label);
 }
 
+/* protocol 10, "5.", "8.", "10.": a greeting, as far as so few bytes can tell. */
+static WpProbeVerdict
+probe_version(WpBytes payload)
+{
+	if (wp_bytes_u8(&payload) != 10)
+		return WP_PROBE_NO;
+	for (guint digits = 0; wp_bytes_left(&payload) > 0 && digits < 3; digits++) {
+		guint8 c = wp_bytes_u8(&payload);
+		if (c == '.' && digits > 0)
+			return WP_PROBE_SURE;
+		if (!g_ascii_isdigit(c))
+			return WP_PROBE_NO;
+	}
+	return wp_bytes_left(&payload) > 0 ? WP_PROBE_NO : WP_PROBE_MORE;
+}
+
+/* A greeting; of one that a hole cuts before its capabilities, these stay unknown. */
+static gboolean
+is_greeting(Packet *p)
+{
+	if (wp_mysql_is_greeting(p->payload, p->length, &p->state->server_capabilities))
+		return TRUE;
+	return wp_decode_is_cut(p->context) && p->payload.length < p->length &&
+	       probe_version(p->payload) == WP_PROBE_SURE;
+}
+
 /* The first packet of a connection; FALSE where it is no greeting. */
 static gboolean
 take_greeting(Packet *p)
@@ -364,8 +390,7 @@ take_greeting(Packet *p)
 	if (p->sequence != 0 || p->state->has_login)
 		return FALSE;
 	gboolean is_error = wp_mysql_is_error(p->payload, p->length);
-	if (!is_error &&
-	    !wp_mysql_is_greeting(p->payload, p->length, &p->state->server_capabilities))
+	if (!is_error && !is_greeting(p))
 		return FALSE;
 	greeting->kind = WP_KIND_MESSAGE;
 	greeting->marks = WP_MARK_SETUP;
@@ -585,22 +610,6 @@ may_start(WpBytes in, WpDirection from)
 	guint8 sequence = from == WP_FROM_SERVER ? 0 : 1;
 	return !((n > 1 && data[1] > most) || (n > 2 && data[2] != 0) ||
 		 (n > 3 && data[3] != sequence));
-}
-
-/* protocol 10, "5.", "8.", "10.": a greeting, as far as so few bytes can tell. */
-static WpProbeVerdict
-probe_version(WpBytes payload)
-{
-	if (wp_bytes_u8(&payload) != 10)
-		return WP_PROBE_NO;
-	for (guint digits = 0; wp_bytes_left(&payload) > 0 && digits < 3; digits++) {
-		guint8 c = wp_bytes_u8(&payload);
-		if (c == '.' && digits > 0)
-			return WP_PROBE_SURE;
-		if (!g_ascii_isdigit(c))
-			return WP_PROBE_NO;
-	}
-	return wp_bytes_left(&payload) > 0 ? WP_PROBE_NO : WP_PROBE_MORE;
 }
 
 /* The server speaks first; the client answers with sequence 1. */

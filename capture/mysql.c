@@ -135,14 +135,16 @@ wp_mysql_login(WpBytes payload, gsize length, guint32 *out_capabilities)
 {
 	enum {
 		HEAD = 32,
-		ZEROS = 19
+		ZEROS = 19,
+		ZEROS_LEAST = 8 /* of a packet that was cut: what else begins so? */
 	};
 	guint32 capabilities = wp_bytes_le32(&payload);
 	wp_bytes_skip(&payload, 4 + 1);
-	const guint8 *zeros = wp_bytes_take(&payload, ZEROS);
+	gsize n_zeros = CLAMP(wp_bytes_left(&payload), ZEROS_LEAST, ZEROS);
+	const guint8 *zeros = wp_bytes_take(&payload, n_zeros);
 	if (payload.failed || length < HEAD || !(capabilities & WP_MYSQL_CAN_41))
 		return FALSE;
-	for (guint i = 0; i < ZEROS; i++)
+	for (gsize i = 0; i < n_zeros; i++)
 		if (zeros[i])
 			return FALSE;
 	*out_capabilities = capabilities;

@@ -368,6 +368,32 @@ START_TEST(compressed)
 }
 END_TEST
 
+/* The snap length leaves the begins of greeting and login: that what follows is compressed is in them. */
+START_TEST(cut_login)
+{
+	static const char packed[] = LOGIN_PACKED, greeting[] = GREETING;
+	char frame[512], reply[512];
+	gsize n_frame = make_frame(frame, 0, PREPARE_T, sizeof PREPARE_T - 1, FALSE);
+	gsize n_reply = make_frame(reply, 1, PREPARED_BARE, sizeof PREPARED_BARE - 1, FALSE);
+	const WpStep steps[] = {
+		WP_S_BYTES(greeting, 16),
+		WP_S_CUT(sizeof greeting - 1 - 16),
+		WP_C_BYTES(packed, 30),
+		WP_C_CUT(sizeof packed - 1 - 30),
+		WP_S(OK("\2")),
+		WP_C_BYTES(frame, 7), /* a packet of its own, as some clients send it */
+		WP_C_BYTES(frame + 7, n_frame - 7),
+		WP_S_BYTES(reply, n_reply),
+	};
+	g_autofree char *expected =
+		g_strdup_printf(OPENED "C3 [4,5] mysql %d PREPARE SELECT t (a) WHERE b\n"
+				       "R3 [6,6] mysql %d PREPARE SELECT t (a) WHERE b ok\n",
+				(int)n_frame, (int)n_reply);
+	g_autofree char *got = wp_decode_run(NULL, steps, G_N_ELEMENTS(steps));
+	ck_assert_str_eq(got, expected);
+}
+END_TEST
+
 /* More statements than are kept: the one used least lately goes, and is counted. */
 START_TEST(many_statements)
 {
@@ -428,4 +454,4 @@ START_TEST(sql_modes)
 END_TEST
 
 WP_SUITE("decode-mysql", logins, calls_and_returns, in_midstream, around_holes, hostile_bytes,
-	 continued_packets, compressed, many_statements, tokens, sql_modes)
+	 continued_packets, compressed, cut_login, many_statements, tokens, sql_modes)
