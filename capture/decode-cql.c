@@ -258,6 +258,9 @@ describe_request(State *state, WpDecodeContext *context, const Head *head, WpByt
 	case OP_BATCH:
 		describe_batch(state, context, &body, message);
 		break;
+	case OP_REGISTER:
+		wp_decode_may_push(context); /* events */
+					     /* fall through */
 	default:
 		message->marks = WP_MARK_SETUP;
 		return;

@@ -96,6 +96,8 @@ decode_request(MemcachedState *state, WpDecodeContext *context, WpBytes in, WpUn
 	gboolean is_partly = request.answer == WP_MEMCACHED_PARTLY;
 	unit->length = request.length;
 	state->is_watched |= request.watches;
+	if (request.watches)
+		wp_decode_may_push(context);
 	state->is_quiet |= is_silent;
 	if (is_silent && !state->in_run) {
 		describe_request(context, &request, &state->one_way);

@@ -90,6 +90,7 @@ mark_request(RedisState *state, WpDecodeContext *context, const WpRedisRequest *
 		message->note = NOTE_SUBSCRIBE | (guint32)MIN(request->n_args - 1, NOTE_CHANNELS);
 		if (request->n_args == 1)
 			message->note |= NOTE_ALL_CHANNELS;
+		wp_decode_may_push(context);
 	}
 	if (flags & WP_REDIS_SYNC)
 		message->note = NOTE_SYNC;
@@ -150,8 +151,10 @@ begin_request(RedisState *state, WpDecodeContext *context, WpDirection direction
 		state->monitors = FALSE;
 		state->subscriptions = 0;
 	}
-	if (request->command->flags & WP_REDIS_MONITOR)
+	if (request->command->flags & WP_REDIS_MONITOR) {
 		state->monitors = TRUE;
+		wp_decode_may_push(context);
+	}
 }
 
 /* TRUE where so much of ELEMENT, at the front of IN, is there that its tokens can be told. */
@@ -386,6 +389,8 @@ begin_aggregate(RedisState *state, WpDecodeContext *context, WpBytes in, const W
 		WpUnit *unit)
 {
 	PushWords words;
+	if (first->type == '>')
+		wp_decode_may_push(context);
 	if (!may_be_push(state, context, first)) {
 		begin_return(state, unit);
 		return WP_DECODE_OK;

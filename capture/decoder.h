@@ -184,6 +184,12 @@ guint64 wp_decode_cut_packet(const WpDecodeContext *context);
  */
 gboolean wp_decode_is_cut(const WpDecodeContext *context);
 
+/*
+ * From now on the server of this flow may send what nobody waits for (subscriptions): of what the decoder cannot read,
+ * bytes alone tell no return.
+ */
+void wp_decode_may_push(WpDecodeContext *context);
+
 /* Counts this flow as one that may be multiplexed, of which no calls are guessed. */
 void wp_decode_multiplexed(WpDecodeContext *context);
 

@@ -576,6 +576,12 @@ wp_decode_is_cut(const WpDecodeContext *context)
 }
 
 void
+wp_decode_may_push(WpDecodeContext *context)
+{
+	context->stream->may_push = TRUE;
+}
+
+void
 wp_decode_multiplexed(WpDecodeContext *context)
 {
 	context->stream->is_multiplexed = TRUE;

@@ -103,6 +103,8 @@ struct WpStream {
 	gboolean is_cut;  /* see wp_decode_is_cut() */
 	gboolean is_sure; /* the first bytes were unmistakable */
 	gboolean is_multiplexed;
+	gboolean may_push;       /* see wp_decode_may_push() */
+	gboolean has_pushes;     /* the same, from the call on that asked for them */
 	gboolean is_late;        /* the message at hand ended a while ago */
 	gboolean has_emitted[2]; /* messages of that direction */
 	guint64 n_emitted;

@@ -13,7 +13,7 @@
  * Not so where calls may have been sent ahead of returns: bytes of the client behind the call were not
  * seen, a packet of the client came that acknowledged less or more than had passed, the reply does not
  * acknowledge all of the call, or two calls on the flow expected their return at one place; and never
- * where the protocol lets calls begin while others wait (HTTP/2).
+ * where the protocol lets calls begin while others wait (HTTP/2), or the server sends what nobody waits for.
  */
 #include <string.h>
 
@@ -89,7 +89,7 @@ is_return(const WpStream *stream, WpDirection from, const WpPending *call, const
 	const WpMessage *open = stream->sides[!from].open;
 	WpStamp begin = { .offset = spell->begin, .peer = spell->first.peer };
 	gboolean is_read = open && open->is_open && open->kind == WP_KIND_RETURN;
-	if (stream->decoder->interleaves)
+	if (stream->decoder->interleaves || stream->has_pushes)
 		return FALSE;
 	if (stream->info.is_udp || pairing->is_ahead || call->is_followed || is_read)
 		return FALSE;
@@ -123,12 +123,14 @@ wp_stream_pair_before(WpStream *stream, WpDirection from, const WpMessage *next)
 	const WpSpell *spell = &stream->ended[!from];
 	if (spell->end == next->begin.peer)
 		pair(stream, from, spell);
+	stream->has_pushes = stream->may_push; /* not before NEXT, which may have asked for them */
 }
 
 void
 wp_stream_pair_at_end(WpStream *stream, WpDirection from)
 {
 	const WpSpell *spell = &stream->spells[!from];
+	stream->has_pushes = stream->may_push;
 	if (spell->end == stream->fins[!from] || spell->end == stream->fin_peers[from])
 		pair(stream, from, spell);
 }

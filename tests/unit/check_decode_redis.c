@@ -456,6 +456,32 @@ START_TEST(reply_is_no_request)
 }
 END_TEST
 
-WP_SUITE("decode-redis", pairs, types_of_resp3, publish_and_subscribe, silence, labels,
+/* The snap length cuts them: a push after the reply is no part of it, and nobody knows which was which. */
+START_TEST(cut_pushes)
+{
+	static const WpStep steps[] = {
+		WP_C("*1\r\n$4\r\nPING\r\n"),
+		WP_S("+PONG\r\n"),
+		WP_C("*2\r\n$3\r\nGET\r\n$4\r\nnews\r\n"),
+		WP_S("*2\r\n$90\r\nabc"),
+		WP_S_CUT(96),
+		WP_C("*2\r\n$9\r\nSUBSCRIBE\r\n$4\r\nnews\r\n"),
+		WP_S("*3\r\n$9\r\nsubscribe\r\n"),
+		WP_S_CUT(14),
+		WP_S("*3\r\n$7\r\nmessage\r\n$4\r\nne"),
+		WP_S_CUT(40),
+		WP_C("*1\r\n$4\r\nPING\r\n"),
+		WP_S("*2\r\n$4\r\npong\r\n$0\r\n\r\n"),
+	};
+	WpRunOptions options = { .no_counters = TRUE };
+	g_autofree char *got = wp_decode_run(&options, steps, G_N_ELEMENTS(steps));
+	ck_assert_str_eq(got, "C1 [1,1] redis 14 PING\nR1 [2,2] redis 7 PING ok\n"
+			      "C2 [3,3] redis 23 GET news\nR2 [4,4] redis 108 GET news ok\n"
+			      "C3 [5,5] redis 29 SUBSCRIBE news\n"
+			      "C4 [8,8] redis 14 PING\nR4 [9,9] redis 20 PING ok\n");
+}
+END_TEST
+
+WP_SUITE("decode-redis", cut_pushes, pairs, types_of_resp3, publish_and_subscribe, silence, labels,
 	 commands_are_sorted, tokens, long_values, finds_the_thread, refuses, names, depth,
 	 detection, detection_in_mid_stream, reply_is_no_request)
