@@ -163,13 +163,15 @@ complete(State *state, WpDecodeContext *context, WpDirection direction, WpUnit *
 	side->phase = PHASE_START;
 }
 
-/* How many bytes of LENGTH must be there to be looked at for tokens. */
+/* How many bytes of LENGTH at IN must be there to be looked at for tokens; of those that a hole cuts, what is there. */
 static gsize
-bytes_to_scan(const Side *side, guint64 length)
+bytes_to_scan(const Side *side, WpDecodeContext *context, const WpBytes *in, guint64 length)
 {
 	const WpHttp1Head *head = &side->head;
 	if (head->code || head->is_binary || head->is_scanned || side->is_answered)
 		return 0;
+	if (wp_decode_is_cut(context))
+		length = MIN(length, wp_bytes_left(in));
 	return (gsize)MIN(length, WP_HTTP_SCAN_BYTES);
 }
 
@@ -178,7 +180,7 @@ static gboolean
 take_body(State *state, WpDecodeContext *context, WpDirection direction, WpBytes in, WpUnit *unit)
 {
 	Side *side = &state->sides[direction];
-	gsize n = bytes_to_scan(side, side->head.length);
+	gsize n = bytes_to_scan(side, context, &in, side->head.length);
 	const guint8 *body = wp_bytes_take(&in, n);
 
 	if (!body) {
@@ -475,7 +477,7 @@ decode_chunk(State *state, WpDecodeContext *context, WpDirection direction, WpBy
 		return decode_trailer(state, context, direction, in, unit);
 	}
 	unit->length = in.at;
-	gsize n = bytes_to_scan(side, size);
+	gsize n = bytes_to_scan(side, context, &in, size);
 	const guint8 *data = wp_bytes_take(&in, n);
 	if (!data) {
 		unit->need = unit->length + n;
