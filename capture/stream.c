@@ -631,12 +631,22 @@ skip_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *sta
 	return n;
 }
 
+/* Is what no unit takes of a hole other messages? HAD_UNREAD: bytes stood before it; TOOK_REST: their unit ends in it. */
+static gboolean
+hides_messages(const WpSide *side, gboolean had_unread, gboolean took_rest)
+{
+	if (side->is_lost || (side->open && side->open->is_open))
+		return FALSE;
+	return !had_unread || took_rest || side->n_unread > 0;
+}
+
 void
 wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp,
 	       gint64 by_ns)
 {
 	if (stream->is_finished)
 		return;
+	gboolean had_unread = !stream->decoder; /* bytes that are decoded below, or were before */
 	stream->is_cut = TRUE;
 	if (stream->n_held == 0)
 		wp_stream_force(stream);
@@ -650,10 +660,14 @@ wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp
 	if (stream->decoder)
 		wp_stream_note_bytes(stream, from, side->offset + side->n_unread, length, stamp);
 	guint64 skipped = skip_hole(stream, from, length, stamp, by_ns);
+	gboolean is_followed = !stamp;
 	if (skipped < length) {
+		had_unread |= side->n_unread > 0;
 		if (stream->decoder)
 			decode_cut(stream, from);
-		skipped += skip_hole(stream, from, length - skipped, stamp, by_ns);
+		guint64 rest = skip_hole(stream, from, length - skipped, stamp, by_ns);
+		is_followed |= hides_messages(side, had_unread, rest > 0);
+		skipped += rest;
 	}
 	if (skipped < length) {
 		drop_unread(stream, from);
@@ -662,7 +676,7 @@ wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp
 			note_now(stream, stamp);
 		lose_thread(stream, from);
 		stream->cut_packet = 0;
-		if (!stamp)
+		if (is_followed)
 			wp_pairing_lost_calls(&stream->pairings[from]);
 		if (!stream->decoder)
 			side->is_lost = FALSE;

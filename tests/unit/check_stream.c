@@ -172,6 +172,27 @@ static const WpDecodeRow unread[] = {
 	  "calls-unanswered 3\n"
 	  "resyncs 1\n"
 	  "bytes-skipped 3\n" },
+	{ "a call cut off behind one that was read",
+	  { .port = 80 },
+	  { WP_C(ASK), WP_C_CUT(19), WP_S(HEAD_SEEN), WP_S_CUT(500), WP_S_FIN },
+	  "C1 [1,1] http 19 GET /a\n"
+	  "calls-unanswered 1\n"
+	  "bytes-skipped 3\n" },
+	{ "a call cut off behind one whose end was",
+	  { .port = 80 },
+	  { WP_C(ASK), WP_S(HEAD "12345678"),
+	    WP_C("PUT /b HTTP/1.1\r\nContent-Length: 5\r\n\r\n12"), WP_C_CUT(22), WP_S(HEAD_SEEN),
+	    WP_S_CUT(500), WP_S_FIN },
+	  "C1 [1,1] http 19 GET /a\nR1 [2,2] http 46 GET /a ok\n"
+	  "C2 [3,3] http 43 PUT /b\n"
+	  "calls-unanswered 1\n"
+	  "bytes-skipped 3\n" },
+	{ "a body of known length goes on behind what was cut off",
+	  { .port = 80 },
+	  { WP_C("PUT /b HTTP/1.1\r\nContent-Length: 30\r\n\r\n"), WP_C("123"), WP_C_CUT(7),
+	    WP_C("456"), WP_C_CUT(17), WP_S(HEAD "12345678"), WP_C(ASK) },
+	  "C1 [1,3] http 69 PUT /b\nR1 [4,4] http 46 PUT /b ok\n"
+	  "C2 [5,5] http 19 GET /a\ncalls-open 1\n" },
 	{ "all could be read",
 	  { .port = 80 },
 	  { WP_C(ASK), WP_S(HEAD "1234"), WP_C(ASK), WP_S("5678"), WP_S(HEAD "12345678"),
