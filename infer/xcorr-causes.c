@@ -193,7 +193,6 @@ prepare(WpXcorrModel *model)
 	model->uncaused = g_new0(double, MAX(messages->n, 1));
 	model->effects = g_new0(WpEffect *, MAX(messages->n, 1));
 	model->causes = g_new0(WpCause *, MAX(messages->n, 1));
-	model->lasts = g_new0(WpCause *, MAX(messages->n, 1));
 	model->own = g_new0(double, MAX(messages->n, 1));
 	model->fanout = g_new(WpFanout, MAX(messages->n, 1));
 	model->fanout_counts = g_new(WpFanout, MAX(messages->n, 1));
@@ -203,7 +202,6 @@ prepare(WpXcorrModel *model)
 		model->taken[i] = g_new(guint16, MAX(n, 1));
 		model->effects[i] = g_new(WpEffect, MAX(n, 1));
 		model->causes[i] = g_new(WpCause, MAX(n, 1));
-		model->lasts[i] = g_new(WpCause, MAX(n, 1));
 		for (gsize k = 0; k < n; k++) {
 			model->effects[i][k] = (WpEffect){ G_MAXFLOAT, 0 };
 			model->causes[i][k] = (WpCause){ WP_NO_EDGE, 0, 0 };
@@ -227,7 +225,6 @@ static void
 clear_causes(WpXcorrModel *model)
 {
 	free_each(g_steal_pointer(&model->causes), model->messages->n);
-	free_each(g_steal_pointer(&model->lasts), model->messages->n);
 }
 
 /* ... and what matching needs. */

@@ -106,7 +106,6 @@ typedef struct {
 		taken; /* by edge and message, while counting: how much of its effects, of WP_ALL_TAKEN */
 	WpEffect **effects; /* by edge and message */
 	WpCause **causes;   /* likewise, while learning; NULL else */
-	WpCause **lasts;    /* likewise: what came back last */
 	GArray **shares;    /* WpShare by edge, in order of its messages; once learned */
 	guint32 **
 		shares_end; /* by edge and message: where its shares end in these; NULL: has none */

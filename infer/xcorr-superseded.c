@@ -56,14 +56,14 @@ find_origin(const WpXcorrModel *model, guint32 edge, gsize at, double *out_odds)
 
 /* R has come back for M; what came back for it before, or comes after, are siblings. */
 static void
-come_back(WpXcorrModel *model, const WpCause *m, const WpCause *r, double odds)
+come_back(WpXcorrModel *model, WpCause **lasts, const WpCause *m, const WpCause *r, double odds)
 {
 	const WpMessages *messages = model->messages;
 	gint64 time = messages->edges[r->edge].times_ns[r->at];
 	WpEffect *effect = &model->effects[m->edge][m->at];
 	gint64 begin = messages->edges[m->edge].times_ns[m->at];
 	supersede(effect, (double)(time - begin), BELIEF * odds);
-	WpCause *last = &model->lasts[m->edge][m->at];
+	WpCause *last = &lasts[m->edge][m->at];
 	if (last->edge == WP_NO_EDGE) {
 		*last = (WpCause){ r->edge, r->at, (float)odds };
 		return;
@@ -79,17 +79,23 @@ void
 wp_xcorr_supersede(WpXcorrModel *model)
 {
 	const WpMessages *messages = model->messages;
-	for (guint32 i = 0; i < messages->n; i++)
+	/* By edge and message: what came back last. Only for as long as this takes, as it is large. */
+	g_autofree WpCause **lasts = g_new(WpCause *, MAX(messages->n, 1));
+	for (guint32 i = 0; i < messages->n; i++) {
+		lasts[i] = g_new(WpCause, MAX(messages->edges[i].n, 1));
 		for (gsize k = 0; k < messages->edges[i].n; k++) {
 			model->effects[i][k] = (WpEffect){ G_MAXFLOAT, 0 };
-			model->lasts[i][k].edge = WP_NO_EDGE;
+			lasts[i][k].edge = WP_NO_EDGE;
 		}
+	}
 	for (guint32 i = 0; i < messages->n; i++)
 		for (gsize k = 0; k < messages->edges[i].n; k++) {
 			double odds;
 			const WpCause *origin = find_origin(model, i, k, &odds);
 			const WpCause here = { i, (guint32)k, 1 };
 			if (origin)
-				come_back(model, origin, &here, odds);
+				come_back(model, lasts, origin, &here, odds);
 		}
+	for (guint32 i = 0; i < messages->n; i++)
+		g_free(lasts[i]);
 }
