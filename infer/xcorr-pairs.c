@@ -462,7 +462,8 @@ look_at(Finder *finder, GArray *pairs)
 	/* Of so few messages that any unit would do, too. */
 	gint64 begin = MIN(finest_quantum(model->messages), MAX(model->max_lag_ns, FINEST_NS));
 	guint n_scales = 0;
-	while (begin * 4 < model->options->quantum_ns)
+	/* The narrowest window, of two bins, is no wider than the quantum that was asked for. */
+	while (2 * (begin << SCALE_BITS) <= model->options->quantum_ns)
 		begin <<= SCALE_BITS;
 	for (gint64 q = begin; n_scales == 0 || q * N_LAGS / 4 < model->max_lag_ns;
 	     q <<= SCALE_BITS)

@@ -681,6 +681,31 @@ START_TEST(paths_that_share_edges)
 }
 END_TEST
 
+/* What is far less often than a quantum, and follows far sooner, is found whatever the quantum. */
+START_TEST(quanta)
+{
+	static const gint64 seconds[] = { 1, 60, 120, 256, 360, 500 };
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	for (int i = 0; i < 133; i++) {
+		gint64 t = (gint64)wp_random64_below(&random, 5000000) * 1000 * MS;
+		send(messages, 0, 1, t);
+		send(messages, 1, 2, t + (1 + wp_random64_below(&random, 5)) * 1000 * MS);
+	}
+	wp_messages_freeze(messages);
+	WpXcorrOptions options = { .max_lag_ns = 3600 * 1000 * MS,
+				   .quantum_ns = seconds[_i] * 1000 * MS,
+				   .max_depth = 32,
+				   .min_share = 0.005,
+				   .false_share = 1e-3 };
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, &options, NULL);
+	ck_assert_uint_ge(spectra->vertices->len, 2);
+	ck_assert_uint_eq(wp_spectra_vertex(spectra, 1)->parent, 0);
+	ck_assert_uint_eq(wp_spectra_vertex(spectra, 1)->receiver, 2);
+	ck_assert_double_ge(wp_spectra_vertex(spectra, 1)->messages, 100);
+}
+END_TEST
+
 /* No messages, or one: no paths, or one. */
 START_TEST(nothing)
 {
@@ -702,4 +727,4 @@ WP_SUITE_OF_ROWS("xcorr", { bins, 0 }, { signal_counts, 0 }, { impulse, 0 }, { a
 		 { no_ghosts, 0 }, { no_accidents, 0 }, { caused_by_a_clock, 0 },
 		 { clocks_far_apart, 12 }, { many_clients, 0 }, { own_effects, 0 },
 		 { answers_have_causes, 0 }, { of_its_own_accord, 0 },
-		 { paths_that_share_edges, 0 }, { nothing, 0 })
+		 { paths_that_share_edges, 0 }, { quanta, 6 }, { nothing, 0 })
