@@ -287,9 +287,9 @@ wp_deal_new(const WpResolved *resolved, const WpLinks *links, guint32 max_calls,
 	deal->made = make_trace(deal);
 	free_work(deal);
 	deal->dealt = wp_resolve(deal->made, method->resolve, error);
-	deal->again =
-		deal->dealt ? method->engine->run(deal->dealt, method->options, method->stop, error)
-			    : NULL;
+	deal->again = deal->dealt ? wp_engine_infer(method->engine, deal->dealt, method->options,
+						    method->stop, error)
+				  : NULL;
 	return deal->again ? g_steal_pointer(&deal) : NULL;
 }
 

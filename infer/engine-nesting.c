@@ -501,6 +501,7 @@ const WpEngine wp_engine_nesting = {
 	.name = "nesting",
 	.summary = "joint assignment of all calls of a node: delays, plans, connections",
 	.has_odds = TRUE,
+	.tells_owners = TRUE,
 	.options = options,
 	.options_size = sizeof(WpNestingOptions),
 	.options_init = options_init,

@@ -21,3 +21,14 @@ wp_engine_auto(const WpResolved *resolved)
 		i++;
 	return wp_engines[i];
 }
+
+WpLinks *
+wp_engine_infer(const WpEngine *engine, WpResolved *resolved, const void *options, WpStopFunc stop,
+		GError **error)
+{
+	WpLinks *links = engine->run(resolved, options, stop, error);
+
+	if (links)
+		wp_resolved_take_owners(resolved, links);
+	return links;
+}

@@ -55,6 +55,7 @@ typedef struct {
 	const char *name;
 	const char *summary;
 	gboolean has_odds; /* its probabilities can be counted on: 90 % means 9 of 10 are right */
+	gboolean tells_owners; /* it finds causes among the calls that WpSpans.owners allows */
 	gboolean is_aggregate; /* finds paths but links no calls: only for reports */
 
 	const WpEngineOption *options; /* NULL-name-ended; may be NULL */
@@ -83,6 +84,13 @@ typedef struct {
 
 /* NULL-ended; the first that applies is the default ("auto"). */
 extern const WpEngine *const wp_engines[];
+
+/*
+ * (transfer full) Runs ENGINE. As run, but RESOLVED has the owners of all calls then, also of those that only their
+ * causes tell.
+ */
+WpLinks *wp_engine_infer(const WpEngine *engine, WpResolved *resolved, const void *options,
+			 WpStopFunc stop, GError **error);
 
 /* The first that applies; never NULL (the last is taken). */
 const WpEngine *wp_engine_auto(const WpResolved *resolved);

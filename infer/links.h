@@ -57,7 +57,7 @@ typedef struct {
 	guint32 processors;
 } WpPace;
 
-typedef struct {
+struct WpLinks {
 	WpLink *links;
 	guint32 n;
 	gboolean has_odds; /* probabilities can be counted on: 90 % means 9 of 10 are right */
@@ -70,7 +70,7 @@ typedef struct {
 	double whole_power;
 	WpPace *paces; /* by host; NULL: all go by real time */
 	guint32 n_paces;
-} WpLinks;
+};
 
 /* (transfer full) N links without parent, probability -1. */
 WpLinks *wp_links_new(guint32 n);

@@ -162,7 +162,9 @@ wp_mend_fits(const WpMendBundles *bundles, const WpMendBundle *bundle, guint32 n
 
 	if (number == bundle->parent || number == bundle->runner_up)
 		return TRUE;
-	if (parent->callee_host != bundle->host || !wp_span_is_paired(parent) ||
+	if (!wp_spans_may_cause(wp_resolved_spans(bundles->resolved), number,
+				*wp_mend_members(bundles, bundle)) ||
+	    parent->callee_host != bundle->host || !wp_span_is_paired(parent) ||
 	    wp_span_served_ns(parent) > bundle->begin_ns || (parent->marks & WP_MARK_WAIT))
 		return FALSE;
 	gint64 replied_ns = wp_span_replied_ns(parent);

@@ -53,6 +53,7 @@ typedef struct {
 /* One pass over time. */
 typedef struct {
 	const WpNestProblem *problem;
+	const WpSpans *spans;
 	gboolean is_far;  /* parents stay active after their end */
 	Active *active;   /* by begin */
 	guint32 n_active; /* some of which ended too long ago */
@@ -64,7 +65,7 @@ static Sweep
 begin_sweep(const WpNestProblem *problem, gboolean is_far)
 {
 	Active *active = g_new(Active, (gsize)problem->n_parents + 1);
-	return (Sweep){ problem, is_far, active, 0, 0, 0 };
+	return (Sweep){ problem, wp_resolved_spans(problem->resolved), is_far, active, 0, 0, 0 };
 }
 
 /* Drops parents that ended too long ago. */
@@ -102,12 +103,28 @@ go_to(Sweep *sweep, gint64 begin_ns)
 	}
 }
 
+/* FALSE where PARENT is a call into another service than the one that made BUNDLE, as far as that is known. */
+static gboolean
+is_of_owner(const Sweep *sweep, const Active *parent, const WpNestBundle *bundle)
+{
+	const WpNestProblem *problem = sweep->problem;
+
+	for (guint32 i = 0; i < bundle->n; i++) {
+		guint32 span = problem->children[problem->bundle_children[bundle->first + i]].span;
+		if (span != WP_NO_SPAN && !wp_spans_may_cause(sweep->spans, parent->span, span))
+			return FALSE;
+	}
+	return TRUE;
+}
+
 /* FALSE: no parent of BUNDLE, which lies to it in MODE. */
 static inline gboolean
-may_cause(const WpNestProblem *problem, const Active *parent, const WpNestBundle *bundle,
-	  WpNestMode mode)
+may_cause(const Sweep *sweep, const Active *parent, const WpNestBundle *bundle, WpNestMode mode)
 {
+	const WpNestProblem *problem = sweep->problem;
+
 	return (mode == WP_NEST_INSIDE || parent->has_after) &&
+	       (!sweep->spans->owners || is_of_owner(sweep, parent, bundle)) &&
 	       !(problem->calls_itself && holds_span(problem, bundle, parent->span));
 }
 
@@ -131,7 +148,7 @@ meet_parents(PairSweep *self, guint32 number, gint64 shift_ns)
 		const Active *parent = &self->sweep.active[i];
 		WpNestMode mode =
 			mode_of(parent->end_ns, begin_ns, end_ns, problem->options->skew_ns);
-		if (parent->until_ns >= begin_ns && may_cause(problem, parent, bundle, mode))
+		if (parent->until_ns >= begin_ns && may_cause(&self->sweep, parent, bundle, mode))
 			self->func(number, parent->number, begin_ns - parent->begin_ns,
 				   parent->end_ns - end_ns, mode, self->data);
 	}
@@ -181,8 +198,7 @@ list_candidates(Sweep *sweep, WpNestBundle *bundle, GArray *found)
 		const Active *parent = &sweep->active[i];
 		WpNestMode mode =
 			mode_of(parent->end_ns, bundle->begin_ns, bundle->end_ns, skew_ns);
-		if (parent->until_ns >= bundle->begin_ns &&
-		    may_cause(problem, parent, bundle, mode))
+		if (parent->until_ns >= bundle->begin_ns && may_cause(sweep, parent, bundle, mode))
 			candidates[--at] =
 				(WpNestCandidate){ .parent = parent->number, .mode = (guint8)mode };
 	}

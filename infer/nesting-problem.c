@@ -37,20 +37,21 @@ typedef struct {
 
 /* Numbers (node, label), labels that are rare folded into one. */
 static guint32
-number_kinds(const WpSpan *spans, const guint32 *list, guint32 n, gboolean callers,
+number_kinds(const WpSpans *all, const guint32 *list, guint32 n, gboolean callers,
 	     guint32 *out_numbers)
 {
+	const WpSpan *spans = all->spans;
 	g_autoptr(WpMap) counts = wp_map_new();
 	g_autoptr(WpMap) numbers = wp_map_new();
 
 	for (guint32 i = 0; i < n; i++) {
 		const WpSpan *span = &spans[list[i]];
-		guint32 node = callers ? span->caller : span->callee;
+		guint32 node = callers ? wp_spans_class_node(all, list[i]) : span->callee;
 		++*wp_map_at(counts, wp_map_key(node, span->label), 0);
 	}
 	for (guint32 i = 0; i < n; i++) {
 		const WpSpan *span = &spans[list[i]];
-		guint32 node = callers ? span->caller : span->callee;
+		guint32 node = callers ? wp_spans_class_node(all, list[i]) : span->callee;
 		guint32 label = span->label;
 		if (wp_map_find(counts, wp_map_key(node, label)) < MIN_LABEL_COUNT)
 			label = G_MAXUINT32;
@@ -108,7 +109,8 @@ add_parents(Builder *builder, const WpNestHost *host)
 			list[n_list++] = incoming[i];
 	sort_by_served(builder->spans, list, n_list);
 	g_autofree guint32 *classes = g_new(guint32, MAX(n_list, 1));
-	problem->n_classes = number_kinds(builder->spans, list, n_list, TRUE, classes);
+	problem->n_classes =
+		number_kinds(wp_resolved_spans(builder->resolved), list, n_list, TRUE, classes);
 	problem->parents = g_new0(WpNestParent, MAX(n_list, 1));
 	problem->n_parents = n_list;
 	for (guint32 i = 0; i < n_list; i++) {
@@ -146,8 +148,8 @@ add_children(Builder *builder, const WpNestHost *host)
 	guint32 n = host->n_outgoing + host->n_marks, call = 0, mark = 0;
 	g_autofree guint32 *types = g_new(guint32, MAX(host->n_outgoing, 1));
 	g_autoptr(WpMap) mark_types = wp_map_new();
-	guint32 n_types =
-		number_kinds(builder->spans, host->outgoing, host->n_outgoing, FALSE, types);
+	guint32 n_types = number_kinds(wp_resolved_spans(builder->resolved), host->outgoing,
+				       host->n_outgoing, FALSE, types);
 
 	problem->children = g_new0(WpNestChild, n);
 	problem->n_children = n;

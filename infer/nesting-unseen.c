@@ -35,18 +35,20 @@
 static void
 init_open(WpNestProblem *problem, const WpNestHost *host)
 {
-	const WpSpan *spans = wp_resolved_spans(problem->resolved)->spans;
+	const WpSpans *all = wp_resolved_spans(problem->resolved);
+	const WpSpan *spans = all->spans;
 	g_autoptr(WpMap) classes = wp_map_new();
 
 	for (guint32 p = 0; p < problem->n_parents; p++) {
 		const WpSpan *span = &spans[problem->parents[p].span];
-		wp_map_at(classes, wp_map_key(span->caller, span->label),
-			  problem->parents[p].class);
+		guint32 node = wp_spans_class_node(all, problem->parents[p].span);
+		wp_map_at(classes, wp_map_key(node, span->label), problem->parents[p].class);
 	}
 	problem->parents = g_renew(WpNestParent, problem->parents, (gsize)host->n_incoming + 1);
 	for (guint32 i = 0; i < host->n_incoming; i++) {
 		const WpSpan *span = &spans[host->incoming[i]];
-		guint32 class = wp_map_find(classes, wp_map_key(span->caller, span->label));
+		guint32 node = wp_spans_class_node(all, host->incoming[i]);
+		guint32 class = wp_map_find(classes, wp_map_key(node, span->label));
 		if (span->kind != WP_KIND_CALL || wp_span_is_paired(span) || class == WP_MAP_NONE ||
 		    (span->marks & WP_MARK_WAIT))
 			continue;

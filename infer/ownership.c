@@ -10,6 +10,7 @@
 #include "infer/map.h"
 #include "infer/owner-counts.h"
 #include "infer/owner-kinds.h"
+#include "infer/owner-open.h"
 #include "infer/quicklog.h"
 
 #define ROUNDS      12 /* of learning where few owners are likelier */
@@ -19,7 +20,9 @@
 #define LEAST_PRIOR 1e-3 /* of a service that owns no flow of a kind yet */
 #define ELSEWHERE   0.02 /* of a service that owns no flow to the port, of no operation */
 #define SELF        1e-6 /* of a service that may own flows to itself: they are rare */
-#define STRAY       0.05 /* share of an owner's calls that none of its own encloses: after the reply */
+#define SELF_CALL                                                                                  \
+	0.5 /* ... and each of their calls has to speak for it, as log: bursts lie in themselves */
+#define STRAY 0.05 /* share of an owner's calls that none of its own encloses: after the reply */
 #define STRAY_MOST                                                                                 \
 	0.3 /* ... where owners call so soon after it; what comes next in a request does so too */
 #define LOCAL 20.0 /* calls that say how busy a service is usually, beside those around one call */
@@ -298,6 +301,7 @@ judge_flow(Finder *finder, guint32 f, gboolean by_labels)
 {
 	guint32 n = finder->counts.n_services, kind = finder->counts.flows[f].kind;
 	double *posterior = finder->posterior + (gsize)f * (n + 1), best = -G_MAXDOUBLE, sum = 0;
+	double n_calls = finder->counts.firsts[f + 1] - finder->counts.firsts[f];
 
 	for (guint32 s = 0; s < n; s++)
 		finder->times[s] = may_own(finder, f, s) ? weigh_times(finder, f, s) : 0;
@@ -309,7 +313,7 @@ judge_flow(Finder *finder, guint32 f, gboolean by_labels)
 		if (may && by_labels)
 			posterior[s] += weigh_labels(finder, f, s);
 		if (s == finder->counts.flows[f].calls)
-			posterior[s] += wp_quick_log(&finder->quick, SELF);
+			posterior[s] += wp_quick_log(&finder->quick, SELF) - SELF_CALL * n_calls;
 		best = MAX(best, posterior[s]);
 	}
 	for (guint32 s = 0; s <= n; s++) {
@@ -535,7 +539,9 @@ decide(Finder *finder, const Account *few, const Account *any)
 		guint32 owner = account->owners[f];
 		finder->counts.flows[f].owner = owner + 1 < n ? owner : WP_NO_SERVICE;
 		finder->counts.flows[f].certainty = (float)account->posterior[f * n + owner];
+		memcpy(finder->posterior + f * n, account->posterior + f * n, n * sizeof(double));
 	}
+	wp_owner_open(&finder->counts, finder->posterior);
 }
 
 static void

@@ -19,7 +19,7 @@
  * Expectation maximization over flows of one kind (to the same port; short ones of the same operation): how often
  * each service owns one, with what delays it calls, with which operations; twice, as few owners are likelier than
  * many where the times bear it out, and only there. Certainties are of shares as they are, so that they can be
- * counted on: 90 % means that 9 flows of 10 have that owner. Cost: linear in calls looked at
+ * counted on: 90 % means that 9 flows of 10 have that owner. What the times do not tell is left open (owner-open.h). Cost: linear in calls looked at
  * (WP_OWNERSHIP_MAX_CALLS) times the calls open at the time.
  */
 #ifndef WP_INFER_OWNERSHIP_H
@@ -50,6 +50,7 @@ typedef struct {
 	guint32 calls;    /* the service that this is, or WP_NO_SERVICE */
 	guint32 owner;    /* out: or WP_NO_SERVICE, a client */
 	float certainty;  /* out: 0 .. 1 */
+	guint64 open; /* out: a bit for each service that may well be it; 0: it is known (owner-open.h) */
 } WpOwnedFlow;
 
 /* Finds owner and certainty of FLOWS. WHAT has an entry for each span. */

@@ -1,4 +1,5 @@
 /* Shared machines: which addresses they are, and whose the flows are that leave them. */
+#include "infer/links.h"
 #include "infer/ownership.h"
 #include "infer/resolve-private.h"
 
@@ -6,8 +7,10 @@
 
 #define MANY                                                                                       \
 	0.2 /* of the flows with an owner belong to any service: then hosts are not told apart */
-#define NOT_KNOWN 0.5  /* an owner less sure is a guess */
-#define SURE      0.95 /* so sure an answer of one window stands in those after it */
+#define NOT_KNOWN 0.5 /* an owner less sure is a guess */
+#define OPEN                                                                                       \
+	0.1 /* share of the calls that leave a machine, from which on an engine has to tell whose they are */
+#define SURE 0.95 /* so sure an answer of one window stands in those after it */
 
 static const WpRecord *
 call_record(const WpResolved *resolved, const WpSpan *span)
@@ -349,6 +352,65 @@ take_answers(Question *question)
 		wp_resolve_address(resolved, question->machine)->is_pooled = TRUE;
 }
 
+/* Calls of flows that are open, where they are worth that all services of the machine are looked at together. */
+static gboolean
+has_open(const Question *question)
+{
+	const WpResolved *resolved = question->resolved;
+	double n = 0, n_open = 0;
+
+	for (guint32 i = 0; i < resolved->spans->n; i++) {
+		guint32 f = question->what[i].flow;
+		if (wp_resolve_address(resolved, resolved->spans->spans[i].caller)->machine !=
+		    question->machine)
+			continue;
+		n += 1;
+		n_open += f < question->flows->len &&
+			  g_array_index(question->flows, WpOwnedFlow, f).open != 0;
+	}
+	return n_open > n * OPEN;
+}
+
+/* FLOW may be that of SERVICES, numbered as in the question; those of one name are one node. */
+static void
+set_open(const Question *question, WpResolveFlow *flow, guint64 services)
+{
+	WpResolved *resolved = question->resolved;
+
+	for (guint s = 0; s < question->services->len; s++) {
+		const WpResolvePort *port =
+			&g_array_index(resolved->ports, WpResolvePort,
+				       g_array_index(question->services, guint32, s));
+		guint32 node = wp_resolve_node_at(resolved, port->node, port->port);
+		guint32 bit = *wp_map_at(resolved->service_bits, node, s);
+		if (services >> s & 1)
+			flow->open |= (guint64)1 << bit;
+	}
+	if (flow->open) {
+		flow->owner = WP_NO_NODE;
+		flow->is_known = FALSE;
+	}
+}
+
+/* Leaves the owners of flows open that engines have to find. */
+static void
+leave_open(Question *question)
+{
+	WpResolved *resolved = question->resolved;
+	WpResolveAddress *address = wp_resolve_address(resolved, question->machine);
+
+	address->is_open =
+		resolved->options.leaves_open && !address->is_pooled && has_open(question);
+	for (guint i = 0; i < question->flows->len; i++) {
+		guint32 number = g_array_index(question->numbers, guint32, i);
+		WpResolveFlow *flow = &g_array_index(resolved->flows, WpResolveFlow, number);
+		flow->open = 0;
+		if (address->is_open)
+			set_open(question, flow,
+				 g_array_index(question->flows, WpOwnedFlow, i).open);
+	}
+}
+
 static void
 ask_machine(WpResolved *resolved, guint32 machine, const WpMap *by_id)
 {
@@ -370,6 +432,7 @@ ask_machine(WpResolved *resolved, guint32 machine, const WpMap *by_id)
 			  question.flows->len, question.services->len + 1,
 			  wp_map_count(question.kinds));
 	take_answers(&question);
+	leave_open(&question);
 	g_array_unref(question.services);
 	g_array_unref(question.flows);
 	g_array_unref(question.numbers);
@@ -416,4 +479,108 @@ wp_resolve_sum_owners(WpResolved *resolved)
 			shared.certainty /= (double)shared.n_inferred;
 		g_array_append_val(resolved->shared, shared);
 	}
+}
+
+/* What links say of one flow and one that may own it. */
+typedef struct {
+	guint32 flow;   /* index into resolved's */
+	guint32 parent; /* one of its calls into the owner, or WP_NO_SPAN: a client */
+	double sum;     /* probabilities of links */
+} Vote;
+
+/* What they say of one flow. */
+typedef struct {
+	guint32 n; /* calls */
+	double best;
+} Count;
+
+/* The flow of span NUMBER, if it is open; else WP_MAP_NONE. */
+static guint32
+open_flow(const WpResolved *resolved, guint32 number)
+{
+	const WpRecord *record = call_record(resolved, &resolved->spans->spans[number]);
+	guint32 flow = wp_map_find(resolved->flow_numbers, flow_key(resolved, record));
+
+	return flow != WP_MAP_NONE && g_array_index(resolved->flows, WpResolveFlow, flow).open
+		       ? flow
+		       : WP_MAP_NONE;
+}
+
+/* (transfer full) By flow and owner. COUNTS, by flow: how many voted. */
+static GArray *
+count_votes(const WpResolved *resolved, const WpLinks *links, Count *counts)
+{
+	const WpSpan *spans = resolved->spans->spans;
+	GArray *votes = g_array_new(FALSE, FALSE, sizeof(Vote));
+	g_autoptr(WpMap) numbers = wp_map_new();
+
+	for (guint32 i = 0; i < links->n; i++) {
+		guint32 flow = open_flow(resolved, i), parent = links->links[i].parent;
+		if (flow == WP_MAP_NONE || (spans[i].marks & WP_MARK_SETUP))
+			continue;
+		guint32 owner = parent == WP_NO_SPAN ? WP_NO_NODE : spans[parent].callee;
+		guint32 number = wp_map_number(numbers, wp_map_key(flow, owner));
+		Vote fresh = { flow, parent, 0 };
+		if (number == votes->len)
+			g_array_append_val(votes, fresh);
+		g_array_index(votes, Vote, number).sum += MAX(links->links[i].probability, 0);
+		counts[flow].n++;
+	}
+	return votes;
+}
+
+/* Gives each open flow to the owner that most of its calls have. */
+static void
+give_open(WpResolved *resolved, const GArray *votes, Count *counts)
+{
+	for (guint i = 0; i < votes->len; i++) {
+		const Vote *vote = &g_array_index(votes, Vote, i);
+		Count *count = &counts[vote->flow];
+		WpResolveFlow *flow = &g_array_index(resolved->flows, WpResolveFlow, vote->flow);
+		if (vote->sum <= count->best)
+			continue;
+		count->best = vote->sum;
+		flow->owner = WP_NO_NODE;
+		if (vote->parent == WP_NO_SPAN)
+			continue;
+		const WpRecord *record =
+			call_record(resolved, &resolved->spans->spans[vote->parent]);
+		flow->owner = record->receiver;
+		flow->port = record->dst.port;
+	}
+	for (guint f = 0; f < resolved->flows->len; f++)
+		if (counts[f].n)
+			g_array_index(resolved->flows, WpResolveFlow, f).certainty =
+				(float)(counts[f].best / counts[f].n);
+}
+
+/* Each call that is open is made by what its parent called; without a parent, by what its flow is of. */
+static void
+set_open_callers(WpResolved *resolved, const WpLinks *links)
+{
+	WpSpan *spans = resolved->spans->spans;
+
+	for (guint32 i = 0; i < links->n; i++) {
+		guint32 number = open_flow(resolved, i), parent = links->links[i].parent;
+		if (number == WP_MAP_NONE)
+			continue;
+		const WpResolveFlow *flow = &g_array_index(resolved->flows, WpResolveFlow, number);
+		if (parent != WP_NO_SPAN)
+			spans[i].caller = spans[parent].callee;
+		else if (flow->owner != WP_NO_NODE)
+			spans[i].caller = wp_resolve_node_at(resolved, flow->owner, flow->port);
+	}
+}
+
+void
+wp_resolved_take_owners(WpResolved *resolved, const WpLinks *links)
+{
+	if (!resolved->spans->owners)
+		return;
+	g_autofree Count *counts = g_new0(Count, resolved->flows->len + 1);
+	g_autoptr(GArray) votes = count_votes(resolved, links, counts);
+	give_open(resolved, votes, counts);
+	set_open_callers(resolved, links);
+	g_array_set_size(resolved->shared, 0);
+	wp_resolve_sum_owners(resolved);
 }

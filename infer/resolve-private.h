@@ -42,6 +42,7 @@ typedef struct {
 	gboolean calls_itself;
 	gboolean
 		is_pooled; /* one process serves several ports of this machine, with the same connections */
+	gboolean is_open;      /* ... and engines have to find whose the calls are that leave it */
 	guint32 fold;          /* first of its replicas, or itself */
 	const char *file_name; /* (transfer none) of the names file */
 } WpResolveAddress;
@@ -76,6 +77,7 @@ typedef struct {
 	gboolean is_by_file;
 	gboolean is_told; /* ... by spans (capture/span-join.h) */
 	gboolean is_any;  /* of the services together, see ownership.h */
+	guint64 open; /* a bit for each service that may own it, as engines will tell; 0: it is known */
 	float certainty;
 } WpResolveFlow;
 
@@ -99,6 +101,7 @@ struct WpResolved {
 	WpOwners *owners;    /* NULL = no file */
 	GArray *flows;       /* WpResolveFlow, of shared addresses */
 	WpMap *end_numbers;  /* (trace node, port), and numbers of flows -> number */
+	WpMap *service_bits; /* user's node on a shared machine -> place of its bit in WpSpanOwner */
 	WpMap *flow_numbers; /* (caller's end, flow or callee's end) -> index into flows */
 	WpTemplates *
 		templates; /* NULL before there is a trace, and where labels are kept or left out */
@@ -119,6 +122,9 @@ void wp_resolve_set_machines(WpResolved *resolved);
 void wp_resolve_find_owners(WpResolved *resolved);
 const WpResolveFlow *wp_resolve_flow_of(const WpResolved *resolved, const WpRecord *record);
 void wp_resolve_sum_owners(WpResolved *resolved);
+
+/* The user's node of a service, as wp_resolve_service() is its port. */
+guint32 wp_resolve_node_at(const WpResolved *resolved, guint32 trace_node, guint16 port);
 
 gboolean wp_resolve_is_loopback(const guint8 address[16]);
 

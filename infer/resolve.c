@@ -340,8 +340,8 @@ make_nodes(WpResolved *resolved)
 	}
 }
 
-static guint32
-node_at(const WpResolved *resolved, guint32 trace_node, guint16 port)
+guint32
+wp_resolve_node_at(const WpResolved *resolved, guint32 trace_node, guint16 port)
 {
 	guint32 node =
 		port ? wp_map_find(resolved->services, wp_map_key(trace_node, port)) : WP_MAP_NONE;
@@ -357,6 +357,15 @@ is_pooled(const WpResolved *resolved, guint32 trace_node)
 	       wp_resolve_address(resolved, address->machine)->is_pooled;
 }
 
+static gboolean
+is_open(const WpResolved *resolved, guint32 trace_node)
+{
+	const WpResolveAddress *address = wp_resolve_address(resolved, trace_node);
+
+	return address->machine != WP_NO_NODE &&
+	       wp_resolve_address(resolved, address->machine)->is_open;
+}
+
 /* A host of its own for what NODE is on a shared machine. */
 static guint32
 host_on(WpResolved *resolved, WpMap *hosts, guint32 trace_node, guint32 node)
@@ -366,6 +375,8 @@ host_on(WpResolved *resolved, WpMap *hosts, guint32 trace_node, guint32 node)
 	if (address->machine == WP_NO_NODE || is_pooled(resolved, trace_node) ||
 	    node == get_place(resolved, trace_node)->node)
 		return address->host;
+	if (is_open(resolved, trace_node))
+		node = WP_NO_NODE; /* whose a call is is not known: one host for all */
 	return resolved->addresses->len + wp_map_number(hosts, wp_map_key(address->machine, node));
 }
 
@@ -376,29 +387,64 @@ set_caller(WpResolved *resolved, WpMap *hosts, WpSpan *span, const WpRecord *rec
 	const WpResolveFlow *flow = wp_resolve_flow_of(resolved, record);
 	guint32 trace_node = span->caller;
 
-	span->caller = node_at(resolved, trace_node, record->src.port);
+	span->caller = wp_resolve_node_at(resolved, trace_node, record->src.port);
 	if (flow && flow->owner != WP_NO_NODE)
-		span->caller = node_at(resolved, flow->owner, flow->port);
-	span->caller_host = host_on(resolved, hosts, trace_node, span->caller);
-	span->owner_doubt = flow && !is_pooled(resolved, trace_node) ? 1 - flow->certainty : 0;
+		span->caller = wp_resolve_node_at(resolved, flow->owner, flow->port);
+	span->caller_host = host_on(resolved, hosts, trace_node,
+				    flow && flow->open ? WP_NO_NODE : span->caller);
+	span->owner_doubt =
+		flow && !flow->open && !is_pooled(resolved, trace_node) ? 1 - flow->certainty : 0;
+}
+
+/* The bit of a service in WpSpanOwner; all, where engines need not be told. */
+static guint64
+service_bit(const WpResolved *resolved, guint32 trace_node, guint32 node)
+{
+	guint32 place = is_open(resolved, trace_node) ? wp_map_find(resolved->service_bits, node)
+						      : WP_MAP_NONE;
+	return place != WP_MAP_NONE ? (guint64)1 << place : WP_SPAN_ANY;
+}
+
+/* What engines are told of the owner of span NUMBER. */
+static void
+set_owner(WpResolved *resolved, guint32 number, const WpRecord *record)
+{
+	const WpSpan *span = &resolved->spans->spans[number];
+	const WpResolveFlow *flow = wp_resolve_flow_of(resolved, record);
+	guint64 own = service_bit(resolved, record->sender, span->caller);
+
+	resolved->spans->owners[number] =
+		(WpSpanOwner){ flow && flow->open ? flow->open : own,
+			       service_bit(resolved, record->receiver, span->callee) };
 }
 
 /* Turns nodes of the trace into the user's. */
 static void
-set_nodes(WpResolved *resolved, gboolean by_label)
+set_nodes(WpResolved *resolved)
 {
 	g_autoptr(WpMap) hosts = wp_map_new();
+	WpSpans *spans = resolved->spans;
 
-	for (guint32 i = 0; i < resolved->spans->n; i++) {
-		WpSpan *span = &resolved->spans->spans[i];
+	g_clear_pointer(&spans->owners, g_free);
+	if (wp_map_count(resolved->service_bits))
+		spans->owners = g_new0(WpSpanOwner, (gsize)spans->n + 1);
+	for (guint32 i = 0; i < spans->n; i++) {
+		WpSpan *span = &spans->spans[i];
 		const WpRecord *record = call_record(resolved, span);
-		guint32 callee = span->callee;
+		span->caller = record->sender;
 		set_caller(resolved, hosts, span, record);
-		span->callee = node_at(resolved, callee, record->dst.port);
-		span->callee_host = host_on(resolved, hosts, callee, span->callee);
-		if (!by_label)
-			span->label = 0;
+		span->callee = wp_resolve_node_at(resolved, record->receiver, record->dst.port);
+		span->callee_host = host_on(resolved, hosts, record->receiver, span->callee);
+		if (spans->owners)
+			set_owner(resolved, i, record);
 	}
+}
+
+static void
+drop_labels(WpSpans *spans)
+{
+	for (guint32 i = 0; i < spans->n; i++)
+		spans->spans[i].label = 0;
 }
 
 /* Follows nodes that have become others. */
@@ -507,6 +553,8 @@ start_over(WpResolved *resolved, const WpTrace *trace)
 	g_array_set_size(resolved->shared, 0);
 	wp_map_free(resolved->services);
 	resolved->services = wp_map_new();
+	wp_map_free(resolved->service_bits);
+	resolved->service_bits = wp_map_new();
 }
 
 /* Says of the N nodes that there were before what they have become. TRUE where one is another now. */
@@ -517,7 +565,8 @@ follow_nodes(WpResolved *resolved, const WpResolveNode *before, guint32 n)
 
 	for (guint32 i = 0; i < n; i++) {
 		WpResolveNode *node = &g_array_index(resolved->nodes, WpResolveNode, i);
-		node->callee_now = node_at(resolved, before[i].trace_node, before[i].port);
+		node->callee_now =
+			wp_resolve_node_at(resolved, before[i].trace_node, before[i].port);
 		node->caller_now = before[i].is_whole
 					   ? get_place(resolved, before[i].trace_node)->node
 					   : node->callee_now;
@@ -550,7 +599,9 @@ wp_resolved_next(WpResolved *resolved, const WpTrace *trace)
 	if (!options->keep_setup)
 		drop_setup(resolved->spans);
 	gboolean by_label = options->by_label && !options->is_black_box;
-	set_nodes(resolved, by_label);
+	set_nodes(resolved);
+	if (!by_label)
+		drop_labels(resolved->spans);
 	wp_resolve_sum_owners(resolved);
 	if (has_moved)
 		move_templates(resolved, n);
@@ -619,6 +670,7 @@ wp_resolved_free(WpResolved *resolved)
 	g_hash_table_unref(resolved->bases);
 	g_array_unref(resolved->nodes);
 	wp_map_free(resolved->services);
+	wp_map_free(resolved->service_bits);
 	wp_map_free(resolved->port_numbers);
 	wp_map_free(resolved->pair_numbers);
 	g_array_unref(resolved->pairs);

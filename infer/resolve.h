@@ -14,7 +14,8 @@
  * than it called. One-way messages and set-up exchanges make no service: a data port that takes a
  * stream is none. An address with several services, or with one that it calls itself (loopback, host networking), is
  * split into a node for each ("host:80") and one for clients, "host". Each flow that leaves it is given to one of
- * them: by the owners file, else by what encloses its calls (ownership.h); how sure that is is said (n_shared).
+ * them: by the owners file, else by what encloses its calls (ownership.h), or, where that does not tell and the engine
+ * can, by what its calls turn out to be caused by (leaves_open); how sure that is is said (n_shared).
  * All loopback addresses are one machine. Beyond WP_RESOLVE_MAX_PORTS the ports above 1023 that one peer alone
  * called are one node, "host:*": they are handed out at random (RPC, passive transfers), and mean nothing to a reader.
  *
@@ -50,6 +51,7 @@ typedef struct {
 	gboolean folds;        /* nodes with the same neighbours and calls are one (replicas.h) */
 	gboolean keep_labels; /* as they were seen; else templates mined from them (templates.h) */
 	gboolean by_label;    /* FALSE: labels do not take part in anything (--pattern-by node) */
+	gboolean leaves_open; /* whose a call is may be left to the engine: WpSpans.owners */
 	gboolean keep_setup;  /* spans also of set-up exchanges */
 	gboolean
 		is_black_box; /* who called whom, and when, is all that engines may know; not by_label */
@@ -59,6 +61,7 @@ void wp_resolve_options_init(WpResolveOptions *options);
 
 typedef struct WpResolved WpResolved;
 typedef struct WpLink WpLink; /* links.h */
+typedef struct WpLinks WpLinks;
 
 /* (transfer full) TRACE is borrowed and must outlive the result. Errors: a bad names file. */
 WpResolved *wp_resolve(const WpTrace *trace, const WpResolveOptions *options, GError **error);
@@ -113,6 +116,12 @@ const WpSpans *wp_resolved_spans(const WpResolved *resolved);
  */
 void wp_resolved_set_answered(WpResolved *resolved, const WpLink *answered);
 const WpLink *wp_resolved_answered(const WpResolved *resolved);
+
+/*
+ * Takes whose the calls are that were left open from LINKS: each is made by what its parent called. Does nothing
+ * where nothing was open.
+ */
+void wp_resolved_take_owners(WpResolved *resolved, const WpLinks *links);
 
 /* TRUE where engines may look at times, sender and receiver alone. */
 gboolean wp_resolved_is_black_box(const WpResolved *resolved);

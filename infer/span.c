@@ -242,6 +242,7 @@ wp_spans_free(WpSpans *spans)
 	if (!spans)
 		return;
 	g_free(spans->spans);
+	g_free(spans->owners);
 	g_free(spans);
 }
 

@@ -41,10 +41,20 @@ typedef struct {
 	guint8 marks;      /* WP_MARK_... of the call or the return */
 } WpSpan;
 
+/* On an address of several services, where engines have to tell whose a call is (owner-open.h). */
+typedef struct {
+	guint64 services; /* a bit for each service whose calls may have caused this one */
+	guint64 service;  /* the bit of what it calls */
+} WpSpanOwner;
+
+/* All bits: hosts tell it. */
+#define WP_SPAN_ANY G_MAXUINT64
+
 typedef struct {
 	WpSpan *spans; /* by call_ns, then order of records */
 	guint32 n;
 	guint64 n_unpaired_returns; /* returns without a call, left out */
+	WpSpanOwner *owners;        /* by span; NULL: hosts tell who may have caused what */
 } WpSpans;
 
 /*
@@ -57,6 +67,21 @@ void wp_spans_free(WpSpans *spans);
 
 /* TRUE where every span has an id of its own. */
 gboolean wp_spans_have_unique_ids(const WpSpans *spans);
+
+/* FALSE where what calls CHILD is known not to be what PARENT calls. */
+static inline gboolean
+wp_spans_may_cause(const WpSpans *spans, guint32 parent, guint32 child)
+{
+	return !spans->owners || (spans->owners[child].services & spans->owners[parent].service);
+}
+
+/* Calls into a host that are of one kind have it in common: who made them; where that is not known, into what. */
+static inline guint32
+wp_spans_class_node(const WpSpans *spans, guint32 span)
+{
+	gboolean is_open = spans->owners && spans->owners[span].service != WP_SPAN_ANY;
+	return is_open ? spans->spans[span].callee : spans->spans[span].caller;
+}
 
 /* TRUE where both ends were seen: what an engine for calls and returns can nest. */
 static inline gboolean

@@ -356,6 +356,7 @@ resolve_options(const WpAnalysisOptions *options)
 	resolve.joins_clients = wp_analysis_is_aggregate(options);
 	resolve.keep_labels = options->labels == 1;
 	resolve.by_label = options->pattern_by == 0;
+	resolve.leaves_open = !options->engine || wp_engines[options->engine - 1]->tells_owners;
 	return resolve;
 }
 
@@ -378,7 +379,8 @@ infer(WpAnalysis *analysis, const WpAnalysisOptions *options, WpStopFunc stop, G
 	WpResolveOptions resolve = resolve_options(options);
 	const WpDealMethod method = { &resolve, analysis->engine,
 				      wp_analysis_engine_options(options, analysis->engine), stop };
-	analysis->links = analysis->engine->run(analysis->resolved, method.options, stop, error);
+	analysis->links =
+		wp_engine_infer(analysis->engine, analysis->resolved, method.options, stop, error);
 	if (!analysis->links)
 		return FALSE;
 	analysis->n_joined += analysis->links->n_joined;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "infer/engine-nesting.h"
 #include "infer/owner-kinds.h"
 #include "infer/resolve.h"
 #include "tests/support/suite.h"
@@ -253,6 +254,77 @@ START_TEST(nested_services)
 }
 END_TEST
 
+/*
+ * Two services asked at the same time, by one of three that take turns, each with a connection for each call, all of
+ * which ask a third: calls of siblings lie in each other as if the one had asked for the other. Only in what is a whole
+ * request is it seen who called whom.
+ *
+ *   client > web 81, 82, 83   |---------------------------------|
+ *   > left 8081                   |-----------|
+ *   > right 8082                  |--------|                           the longer of the two by turns
+ *   > db 5432                        |-|  |-|         one by each of them, late
+ */
+START_TEST(siblings_by_engine)
+{
+	enum {
+		N = 400
+	};
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	Maker maker = { nodes, wp_trace_new(nodes), 0 };
+	g_autoptr(WpTrace) trace = maker.trace;
+	WpResolveOptions options;
+	guint32 state = 5;
+
+	ck_assert(wp_sink_begin(wp_trace_sink(trace), nodes, NULL));
+	for (gint64 i = 0; i < N; i++) {
+		gint64 t = i * 25000 + draw(&state, 20000), asked = t + 3000 + draw(&state, 1000);
+		gint64 last = asked;
+		for (guint side = 0; side < 2; side++) {
+			g_autofree char *own =
+				g_strdup_printf("127.0.0.1:%u", 40000 + 2 * (guint)i + side);
+			g_autofree char *below =
+				g_strdup_printf("127.0.0.1:%u", 50000 + 2 * (guint)i + side);
+			gint64 begin = asked + side * (50 + draw(&state, 300));
+			gint64 end = begin + 6000 + draw(&state, 9000),
+			       query = end - 2500 - draw(&state, 500);
+			add_call(&maker, own, side ? "127.0.0.1:8082" : "127.0.0.1:8081",
+				 10000 + 2 * (guint32)i + side, begin * 1000, end * 1000);
+			add_call(&maker, below, "127.0.0.1:5432", 20000 + 2 * (guint32)i + side,
+				 query * 1000, (query + 1000 + draw(&state, 500)) * 1000);
+			last = MAX(last, end);
+		}
+		g_autofree char *client = g_strdup_printf("127.0.0.1:%u", 20000 + (guint)i);
+		g_autofree char *web = g_strdup_printf("127.0.0.1:%u", 81 + (guint)i % 3);
+		add_call(&maker, client, web, 1 + (guint32)i, t * 1000,
+			 (last + 2000 + draw(&state, 500)) * 1000);
+	}
+	ck_assert(wp_sink_end(wp_trace_sink(trace), NULL));
+	wp_resolve_options_init(&options);
+	options.leaves_open = TRUE;
+	g_autoptr(WpResolved) resolved = wp_resolve(trace, &options, NULL);
+	g_autoptr(WpLinks) links = wp_engine_infer(&wp_engine_nesting, resolved, NULL, NULL, NULL);
+	const WpSpans *spans = wp_resolved_spans(resolved);
+	const WpRecord *records = wp_trace_records(trace);
+	guint n_right = 0;
+	for (guint32 i = 0; i < spans->n; i++) {
+		guint port = records[spans->spans[i].call_record].src.port;
+		if (port < 40000)
+			continue;
+		g_autofree char *owner = g_strdup_printf(
+			"127.0.0.1:%u",
+			port >= 50000 ? 8081 + port % 2 : 81 + (port - 40000) / 2 % 3);
+		n_right += g_strcmp0(wp_resolved_node_name(resolved, spans->spans[i].caller),
+				     owner) == 0;
+	}
+	const WpShared *shared = wp_resolved_shared(resolved, 0);
+	double right = n_right / (4.0 * N);
+	ck_assert_msg(right > 0.85, "%g of the owners are right", right);
+	ck_assert_msg(fabs(shared->certainty * shared->n_flows / (5.0 * N) - (right * 4 + 1) / 5) <
+			      0.1,
+		      "%g are said to be right, %g are", shared->certainty, right);
+}
+END_TEST
+
 /* Flows to port kinds 0 and 1, so many of an operation (0: of several, or long); which become a kind of their own. */
 START_TEST(operations_are_kinds)
 {
@@ -364,5 +436,5 @@ START_TEST(bad_files)
 }
 END_TEST
 
-WP_SUITE("owners", owners_are_inferred, certainty_is_honest, nested_services, operations_are_kinds,
-	 ports_are_shared, services_are_hosts, owners_by_file, bad_files)
+WP_SUITE("owners", owners_are_inferred, certainty_is_honest, nested_services, siblings_by_engine,
+	 operations_are_kinds, ports_are_shared, services_are_hosts, owners_by_file, bad_files)
