@@ -60,11 +60,12 @@ typedef struct {
 	WpHttp2Block block;
 	WpHttp2Stream *ending; /* handed over when the unit at hand has passed */
 	gboolean has_begun;
-	gsize skip;         /* bytes before the frame that sync() found */
-	guint32 last_id;    /* of the client: its latest stream */
-	guint32 known_from; /* ... and all calls from this one on were seen; 0 = none yet */
-	guint n_doubtful;   /* streams */
-	guint64 cut_packet; /* ... whose end is in this packet or behind it; 0 = that is known */
+	gboolean speaks_grpc; /* a call of the connection did, by what could be read of it */
+	gsize skip;           /* bytes before the frame that sync() found */
+	guint32 last_id;      /* of the client: its latest stream */
+	guint32 known_from;   /* ... and all calls from this one on were seen; 0 = none yet */
+	guint n_doubtful;     /* streams */
+	guint64 cut_packet;   /* ... whose end is in this packet or behind it; 0 = that is known */
 } Side;
 
 typedef struct {
@@ -241,10 +242,13 @@ name_call(WpDecodeContext *context, WpHttp2Stream *stream, const WpHttp2Head *he
 static void
 end_call_block(WpDecodeContext *context, Side *side, WpHttp2Stream *stream, WpUnit *unit)
 {
-	const WpHttp2Head *head = &side->block.head;
+	WpHttp2Head *head = &side->block.head;
 
 	if (head->is_too_long)
 		wp_decode_count(context, WP_COUNT_MESSAGES_TOO_LONG);
+	/* A type that stands in a header table from before the capture is not known: it is most likely that of the others. */
+	head->is_grpc |= side->speaks_grpc && wp_http2_may_be_grpc(head);
+	side->speaks_grpc |= head->is_grpc;
 	if (stream && !stream->has_head) {
 		stream->has_head = TRUE;
 		stream->has_type = head->has_type;
@@ -424,7 +428,7 @@ scan_body(WpDecodeContext *context, Side *side, WpHttp2Stream *stream, const WpH
 	stream->is_scanned = TRUE;
 	if (!stream->has_type && side->block.id == frame->id &&
 	    wp_grpc_is_prefix(content.data, content.length, frame->length)) {
-		stream->is_grpc = side->block.head.is_grpc = TRUE;
+		stream->is_grpc = side->block.head.is_grpc = side->speaks_grpc = TRUE;
 		name_call(context, stream, &side->block.head);
 	}
 	if (stream->is_grpc)

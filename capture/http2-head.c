@@ -115,6 +115,13 @@ is_grpc_path(const char *path, gsize length)
 	return n_slashes == 2 && path[0] == '/' && path[1] != '/' && path[length - 1] != '/';
 }
 
+gboolean
+wp_http2_may_be_grpc(const WpHttp2Head *head)
+{
+	return head->has_unknown && !head->has_type && head->n_path > 0 &&
+	       is_grpc_path(head->path, head->n_path);
+}
+
 guint32
 wp_http2_label(WpDecodeContext *context, const WpHttp2Head *head)
 {

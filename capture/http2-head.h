@@ -42,6 +42,9 @@ void wp_http2_note_response(WpHttp2Head *head, const char *name, gsize name_leng
 /* The request, all of whose fields were noted, opens a tunnel. */
 gboolean wp_http2_is_tunnel(const WpHttp2Head *head);
 
+/* Its path is "/package.Service/Method", and what would tell its type could not be read. */
+gboolean wp_http2_may_be_grpc(const WpHttp2Head *head);
+
 /*
  * "GET /item/{}", "pkg.Service/Method" (gRPC), "CONNECT db.lan:22"; "(unknown)" stands for what could
  * not be read.
