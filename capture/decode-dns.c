@@ -70,9 +70,10 @@ recent_callid(const DnsState *state, guint16 id)
 }
 
 /*
- * The id of the call that an answer is to. Where nobody asked its question lately, that was cut off in one of the two, or
- * changed by who answers (which some do): then the 16 bits tell. Not for the answer to a question that was asked: it came
- * twice, and its 16 bits may name another by now.
+ * The id of the call that an answer is to. Where nobody asked its question lately, and it was cut off in one of the two,
+ * the 16 bits tell. Not where both can be read: then the call was lost, and its 16 bits are another's by now. (Some who
+ * answer change the question; less is lost by not pairing these.) Nor for the answer to a question that was asked: it came
+ * twice.
  */
 static guint64
 answered_callid(const DnsState *state, WpDecodeContext *context, const WpDnsMessage *dns)
@@ -82,8 +83,9 @@ answered_callid(const DnsState *state, WpDecodeContext *context, const WpDnsMess
 	if (dns->n_questions == 0)
 		return latest;
 	guint64 callid = callid_of(dns);
-	if (wp_decode_pending_callid(context, callid, &note) || is_recent(state, callid) ||
-	    !wp_decode_pending_callid(context, latest, &note))
+	gboolean is_cut = dns->is_unread || latest == dns->id;
+	if (!is_cut || wp_decode_pending_callid(context, callid, &note) ||
+	    is_recent(state, callid) || !wp_decode_pending_callid(context, latest, &note))
 		return callid;
 	return latest;
 }
