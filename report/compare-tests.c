@@ -268,11 +268,14 @@ wp_compare_measure(const WpCaptures *captures, WpTestKind kind, gboolean in_turn
 	if (!sum_strata(captures, sides))
 		return (WpShift){ .doubt = WP_SHIFT_NOTHING, .df = 1 };
 	/* Where a queue lasts as long as the capture, how many others a call met does not say all of what it met. */
-	if (measure(captures, WP_TEST_SELF, fill_self, NULL).hangs)
-		return (WpShift){ .doubt = WP_SHIFT_HANGS, .df = 1 };
+	gboolean hangs = measure(captures, WP_TEST_SELF, fill_self, NULL).hangs;
 	Levels levels = find_levels(sides);
 	WpShift shift = measure(captures, kind, fill_work, &levels);
-	return shift.by_captures ? shift : measure_work(captures, sides);
+	if (!shift.by_captures)
+		shift = measure_work(captures, sides);
+	if (hangs && shift.doubt != WP_SHIFT_FEW && !wp_shift_is_manifest(&shift))
+		return (WpShift){ .doubt = WP_SHIFT_HANGS, .df = 1 };
+	return shift;
 }
 
 void

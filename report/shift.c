@@ -18,6 +18,9 @@
 /* With few blocks left: beyond this their variance says too little. */
 #define MAX_HANG 0.4
 
+/* Standard errors, such as they are, from which on it makes no difference how blocks hang together. */
+#define MANIFEST 10.0
+
 typedef struct {
 	double value;    /* of the ratio */
 	double variance; /* of VALUE on the scale */
@@ -89,14 +92,24 @@ join_parts(double *parts, guint n, WpShiftBond bond)
 		if (r <= LOOSE / sqrt(n))
 			return vary(parts, n, r);
 		if (n / 2 < WP_SHIFT_MIN_BLOCKS)
-			return r < MAX_HANG ? vary(parts, n, r)
-					    : (Estimate){ .doubt = WP_SHIFT_HANGS };
+			break;
 		for (guint i = 0; i < n / 2; i++)
 			parts[i] = parts[2 * i] + parts[2 * i + 1];
 		if (n % 2)
 			parts[n / 2 - 1] += parts[n - 1];
 		n /= 2;
 	}
+	Estimate last = vary(parts, n, hang(parts, n));
+	if (hang(parts, n) >= MAX_HANG)
+		last.doubt = WP_SHIFT_HANGS;
+	return last;
+}
+
+gboolean
+wp_shift_is_manifest(const WpShift *shift)
+{
+	double size = fabs(shift->change);
+	return shift->scale == WP_SHIFT_RATIO && size >= G_LN2 && size >= MANIFEST * shift->error;
 }
 
 /* RATIO: relative to the number, so that the error is that of the logarithm. */
@@ -294,15 +307,17 @@ wp_shift_by_influence(double change, WpShiftBond bond, GArray *const *influences
 	for (guint i = 0; i < n; i++) {
 		g_autofree double *parts = center(influences[i]);
 		Estimate one = join_parts(parts, influences[i]->len, bond);
-		if (one.doubt != WP_SHIFT_CLEAR) {
+		if (one.doubt != WP_SHIFT_CLEAR)
 			shift.doubt = one.doubt;
+		if (one.doubt == WP_SHIFT_FEW)
 			return shift;
-		}
 		variance += one.variance;
 		weights += one.variance * one.variance / one.df;
 	}
 	shift.error = sqrt(variance);
 	shift.df = weights > 0 ? variance * variance / weights : 1;
+	if (shift.doubt == WP_SHIFT_HANGS && wp_shift_is_manifest(&shift))
+		shift.doubt = WP_SHIFT_CLEAR;
 	return shift;
 }
 

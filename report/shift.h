@@ -86,6 +86,12 @@ WpShift wp_shift_measure(WpShiftScale scale, WpShiftBond bond, const WpShiftSide
  */
 WpShift wp_shift_by_influence(double change, WpShiftBond bond, GArray *const *influences, guint n);
 
+/*
+ * Twice as much or half, and so many standard errors that it is seen however blocks hang together. Of work alone, which is
+ * taken where as much is in hand, that leaves no doubt; of a latency, queues may be all of it.
+ */
+gboolean wp_shift_is_manifest(const WpShift *shift);
+
 /* How likely so large a change is by chance, where nothing has changed. 1 where there is doubt. */
 double wp_shift_chance(const WpShift *shift);
 

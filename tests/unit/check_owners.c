@@ -303,6 +303,7 @@ START_TEST(siblings_by_engine)
 	options.leaves_open = TRUE;
 	g_autoptr(WpResolved) resolved = wp_resolve(trace, &options, NULL);
 	g_autoptr(WpLinks) links = wp_engine_infer(&wp_engine_nesting, resolved, NULL, NULL, NULL);
+	ck_assert_ptr_nonnull(links);
 	const WpSpans *spans = wp_resolved_spans(resolved);
 	const WpRecord *records = wp_trace_records(trace);
 	guint n_right = 0;

@@ -217,6 +217,32 @@ START_TEST(doubts)
 }
 END_TEST
 
+/* Blocks that drift hang together: only what is large beyond all of it is seen. */
+START_TEST(manifest)
+{
+	static const struct {
+		double drift;
+		double times;
+		WpShiftDoubt doubt;
+	} rows[] = {
+		{ 0.02, 5, WP_SHIFT_CLEAR },
+		{ 0.02, 0.2, WP_SHIFT_CLEAR },
+		{ 0.02, 1.9, WP_SHIFT_HANGS },
+		{ 0.06, 5, WP_SHIFT_HANGS },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GArray) influences = g_array_new(FALSE, FALSE, sizeof(double));
+		for (int k = 0; k < 20; k++) {
+			double part = rows[i].drift * (k - 9.5) / 9.5;
+			g_array_append_val(influences, part);
+		}
+		WpShift shift = wp_shift_by_influence(log(rows[i].times), TIED, &influences, 1);
+		ck_assert_int_eq(shift.doubt, rows[i].doubt);
+		ck_assert_int_eq(wp_shift_chance(&shift) < 0.001, shift.doubt == WP_SHIFT_CLEAR);
+	}
+}
+END_TEST
+
 /* Numbers without noise: any difference is one, and none is none. */
 START_TEST(exact_numbers)
 {
@@ -235,4 +261,4 @@ START_TEST(exact_numbers)
 END_TEST
 
 WP_SUITE("shift", students_t, false_alarms_and_finds, what_is_apart_is_seen, intervals, doubts,
-	 exact_numbers)
+	 manifest, exact_numbers)
