@@ -328,11 +328,11 @@ wp_deal_former(const WpDeal *deal, guint32 number)
 	return record->packet ? (guint32)(record->packet - 1) : WP_NO_SPAN;
 }
 
-/* Of the window before, where it was dealt. */
-static gboolean
-is_context(const WpDeal *deal, guint32 span)
+gboolean
+wp_deal_counts(const WpDeal *deal, guint32 number)
 {
-	return (deal->spans->spans[span].marks & WP_MARK_ANSWERED) != 0;
+	return number != WP_NO_SPAN && deal->root_of[number] != WP_NO_SPAN &&
+	       !(deal->spans->spans[number].marks & WP_MARK_ANSWERED);
 }
 
 guint8 *
@@ -343,8 +343,7 @@ wp_deal_find_wrong(const WpDeal *deal)
 	for (guint32 i = 0; i < deal->again->n; i++) {
 		guint32 span = wp_deal_former(deal, i);
 		guint32 parent = wp_deal_former(deal, deal->again->links[i].parent);
-		if (span == WP_NO_SPAN || deal->root_of[span] == WP_NO_SPAN ||
-		    is_context(deal, span) || parent == deal->links->links[span].parent)
+		if (!wp_deal_counts(deal, span) || parent == deal->links->links[span].parent)
 			continue;
 		is_wrong[deal->root_of[span]] = TRUE;
 		if (parent != WP_NO_SPAN && deal->root_of[parent] != WP_NO_SPAN)

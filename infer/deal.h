@@ -42,6 +42,9 @@ void wp_deal_free(WpDeal *deal);
 /* What was dealt, by span of RESOLVED: the first call of its path; WP_NO_SPAN: on none, or left out. (transfer none) */
 const guint32 *wp_deal_roots(const WpDeal *deal);
 
+/* Span NUMBER of RESOLVED, or WP_NO_SPAN: it was dealt, and is not one of the window before, which was judged there. */
+gboolean wp_deal_counts(const WpDeal *deal, guint32 number);
+
 /* What is found on the capture as dealt; its spans have numbers of their own. (transfer none) */
 const WpLinks *wp_deal_links(const WpDeal *deal);
 

@@ -1,16 +1,14 @@
+/* Shares of flows, and who calls whom by them: which services may own what is open. */
 #include "infer/owner-open.h"
 
 #include <string.h>
 
 #include "infer/owner-kinds.h"
 
-#define A_SHARE 0.03 /* of the flows to a port, from which on a service is an owner */
-#define STRAYS                                                                                     \
-	0.1 /* share of calls outside of those into their owners, from which on owners are missing */
-#define MUTUAL                                                                                     \
-	3.0 /* times the share of calls the other way, from which on a share is not an accident */
-#define CLIENTS                                                                                    \
-	0.95 /* share of the flows to a port that nobody owns: clients call it, nobody else */
+#define A_SHARE 0.03 /* of the flows to a port: from here on a service is an owner */
+#define STRAYS  0.1  /* share of calls outside of all those into their owners: some are missing */
+#define MUTUAL  3.0  /* times the share of calls the other way: no accident */
+#define CLIENTS 0.95 /* share of the flows to a port that nobody owns: clients alone call it */
 
 typedef struct {
 	const WpOwnerCounts *counts;
@@ -58,6 +56,7 @@ encloses(const WpOwnerCounts *counts, const WpOwnerSample *sample, guint32 servi
 	return FALSE;
 }
 
+/* Of the calls to each port that have an owner: how many no call into it encloses. */
 static void
 count_strays(Open *open)
 {
@@ -153,6 +152,7 @@ find_below(Open *open)
 	}
 }
 
+/* The services that may own flow F, a bit each; 0: it is not open. */
 static guint64
 open_to(const Open *open, guint32 f)
 {

@@ -3,15 +3,8 @@
 
 #include "infer/deal.h"
 
-/* Of the window before, where it was checked. */
-static gboolean
-is_context(const WpSpans *spans, guint32 span)
-{
-	return (spans->spans[span].marks & WP_MARK_ANSWERED) != 0;
-}
-
 static void
-compare(const WpSpans *spans, const WpLinks *links, const WpDeal *deal, WpSelfCheck *check)
+compare(const WpLinks *links, const WpDeal *deal, WpSelfCheck *check)
 {
 	const WpLinks *again = wp_deal_links(deal);
 	const guint32 *root_of = wp_deal_roots(deal);
@@ -19,15 +12,15 @@ compare(const WpSpans *spans, const WpLinks *links, const WpDeal *deal, WpSelfCh
 
 	for (guint32 i = 0; i < again->n; i++) {
 		guint32 span = wp_deal_former(deal, i);
-		if (span == WP_NO_SPAN || root_of[span] == WP_NO_SPAN || is_context(spans, span))
+		if (!wp_deal_counts(deal, span))
 			continue;
 		guint32 truth = links->links[span].parent;
 		check->n_links += truth != WP_NO_SPAN;
 		check->n_links_right += truth != WP_NO_SPAN &&
 					wp_deal_former(deal, again->links[i].parent) == truth;
 	}
-	for (guint32 i = 0; i < spans->n; i++) {
-		if (root_of[i] != i || is_context(spans, i))
+	for (guint32 i = 0; i < links->n; i++) {
+		if (root_of[i] != i || !wp_deal_counts(deal, i))
 			continue;
 		check->n_requests++;
 		check->n_requests_right += !is_wrong[i];
@@ -45,7 +38,7 @@ wp_self_check(const WpResolved *resolved, const WpLinks *links, const WpResolveO
 	if (!deal)
 		return FALSE;
 	*out_check = (WpSelfCheck){ 0 };
-	compare(wp_resolved_spans(resolved), links, deal, out_check);
+	compare(links, deal, out_check);
 	return TRUE;
 }
 
