@@ -112,6 +112,19 @@ wp_timelines_free(WpTimelines *timelines)
 
 /* --- walking a timeline --- */
 
+/*
+ * What a walk is for. It is always a constant, and all that walks is part of its caller: a walk for one purpose
+ * asks nothing of the others, and where it is stays in registers. Scores are most of the work of a search.
+ */
+typedef enum {
+	FOR_SCORE,
+	FOR_EVENTS,   /* the score, and the events of which it is the sum */
+	FOR_COUNTS,   /* as many more or less as its sign says */
+	FOR_TRIGGERS, /* what each call waited for, and nothing else */
+} Purpose;
+
+#define WALKS static inline __attribute__((always_inline))
+
 typedef struct {
 	WpTimelines *timelines;
 	guint32 class;
@@ -122,9 +135,9 @@ typedef struct {
 	gint64 input_ns;
 	gboolean has_ended;
 	double score;
-	gint sign;           /* counts more (1) or less (-1); 0: scores */
-	WpTrigger *triggers; /* not NULL: notes what each call waited for, and nothing else */
-	Event *events;       /* not NULL: notes them, with room for all */
+	gint sign;           /* FOR_COUNTS: counts more (1) or less (-1) */
+	WpTrigger *triggers; /* FOR_TRIGGERS: with room for all, as EVENTS */
+	Event *events;       /* FOR_EVENTS */
 	guint32 n_events;
 	OpenCall *open; /* from N_RETURNED to N_OPEN, by end */
 	guint32 n_returned;
@@ -157,15 +170,15 @@ count_event(Walk *walk, guint32 y, gint64 gap_ns)
 		wp_counts_node(counts, walk->node)->n += walk->sign;
 }
 
-static inline void
-note_event(Walk *walk, guint32 y, guint32 cell, double backoff, double gap)
+WALKS void
+note_event(Walk *walk, Purpose purpose, guint32 y, guint32 cell, double backoff, double gap)
 {
-	if (walk->events)
+	if (purpose == FOR_EVENTS)
 		walk->events[walk->n_events++] = (Event){ y, cell, backoff, gap, 0 };
 }
 
-static inline void
-score_event(Walk *walk, guint32 y, gint64 gap_ns)
+WALKS void
+score_event(Walk *walk, Purpose purpose, guint32 y, gint64 gap_ns)
 {
 	const WpTimelines *timelines = walk->timelines;
 	const WpCounts *counts = &timelines->counts;
@@ -175,7 +188,7 @@ score_event(Walk *walk, guint32 y, gint64 gap_ns)
 
 	walk->score += wp_counts_log_of_plan(counts, &walk->node, y, cell, backoff);
 	if (y == WP_Y_STOP || gap_ns == TIME_UNKNOWN) {
-		note_event(walk, y, cell, backoff, 0);
+		note_event(walk, purpose, y, cell, backoff, 0);
 		return;
 	}
 	if (!slot)
@@ -185,30 +198,30 @@ score_event(Walk *walk, guint32 y, gint64 gap_ns)
 	walk->score += log;
 	/* A density over the logarithm of the gap is less over the gap itself, the longer that is. */
 	walk->score -= octaves * G_LN2;
-	note_event(walk, y, cell, backoff, log - octaves * G_LN2);
+	note_event(walk, purpose, y, cell, backoff, log - octaves * G_LN2);
 }
 
-static inline void
-meet(Walk *walk, guint32 y, gint64 at_ns)
+WALKS void
+meet(Walk *walk, Purpose purpose, guint32 y, gint64 at_ns)
 {
-	if (walk->triggers)
-		return;
-	if (walk->sign)
+	if (purpose == FOR_COUNTS)
 		count_event(walk, y, at_ns - walk->last_ns);
-	else
-		score_event(walk, y, at_ns == TIME_UNKNOWN ? TIME_UNKNOWN : at_ns - walk->last_ns);
+	else if (purpose != FOR_TRIGGERS)
+		score_event(walk, purpose, y,
+			    at_ns == TIME_UNKNOWN ? TIME_UNKNOWN : at_ns - walk->last_ns);
 }
 
 /* Returns, and the parent's own end, up to UNTIL_NS. */
-static inline void
-pass_time(Walk *walk, const WpNestParent *parent, gint64 until_ns)
+WALKS void
+pass_time(Walk *walk, Purpose purpose, const WpNestParent *parent, gint64 until_ns)
 {
 	for (;;) {
 		const OpenCall *call =
 			walk->n_returned < walk->n_open ? &walk->open[walk->n_returned] : NULL;
 		gint64 return_ns = call ? call->end_ns : G_MAXINT64;
 		if (!walk->has_ended && parent->end_ns < until_ns && parent->end_ns < return_ns) {
-			meet(walk, WP_Y_END, parent->is_open ? TIME_UNKNOWN : parent->end_ns);
+			meet(walk, purpose, WP_Y_END,
+			     parent->is_open ? TIME_UNKNOWN : parent->end_ns);
 			walk->last = WP_X_END;
 			walk->last_ns = parent->end_ns;
 			walk->has_ended = TRUE;
@@ -225,7 +238,7 @@ pass_time(Walk *walk, const WpNestParent *parent, gint64 until_ns)
 }
 
 /* Keeps open calls by end; of equal ones the first stays first. */
-static inline void
+WALKS void
 open_call(Walk *walk, const WpNestChild *child)
 {
 	guint32 at = walk->n_open++;
@@ -237,7 +250,7 @@ open_call(Walk *walk, const WpNestChild *child)
 }
 
 /* With room for N open calls. */
-static inline void
+WALKS void
 begin_walk(Walk *walk, const WpNestParent *parent, guint32 class, guint32 n)
 {
 	WpTimelines *timelines = walk->timelines;
@@ -254,40 +267,41 @@ begin_walk(Walk *walk, const WpNestParent *parent, guint32 class, guint32 n)
 }
 
 /* Goes on to the call of child NUMBER, the Ith. */
-static inline void
-walk_child(Walk *walk, const WpNestParent *parent, guint32 number, guint32 i)
+WALKS void
+walk_child(Walk *walk, Purpose purpose, const WpNestParent *parent, guint32 number, guint32 i)
 {
 	const WpNestChild *child = &walk->timelines->problem->children[number];
 
-	pass_time(walk, parent, child->begin_ns);
-	if (walk->triggers)
+	pass_time(walk, purpose, parent, child->begin_ns);
+	if (purpose == FOR_TRIGGERS)
 		walk->triggers[i] =
 			(WpTrigger){ 1 + wp_counts_cell(&walk->timelines->counts, walk->class,
 							walk->input, WP_Y_FIRST_TYPE + child->type),
 				     walk->input_ns, walk->last == walk->input };
-	meet(walk, WP_Y_FIRST_TYPE + child->type,
+	meet(walk, purpose, WP_Y_FIRST_TYPE + child->type,
 	     i == 0 && parent->is_ghost ? TIME_UNKNOWN : child->begin_ns);
 	walk->last = WP_X_FIRST_TYPE + 2 * child->type;
 	walk->last_ns = child->begin_ns;
 	open_call(walk, child);
 }
 
-static inline void
-end_walk(Walk *walk, const WpNestParent *parent)
+WALKS void
+end_walk(Walk *walk, Purpose purpose, const WpNestParent *parent)
 {
-	pass_time(walk, parent, G_MAXINT64);
-	meet(walk, WP_Y_STOP, walk->last_ns);
+	pass_time(walk, purpose, parent, G_MAXINT64);
+	meet(walk, purpose, WP_Y_STOP, walk->last_ns);
 }
 
-static inline void
-walk_parent(Walk *walk, guint32 number, guint32 class, const guint32 *children, guint32 n)
+WALKS void
+walk_parent(Walk *walk, Purpose purpose, guint32 number, guint32 class, const guint32 *children,
+	    guint32 n)
 {
 	const WpNestParent *parent = &walk->timelines->problem->parents[number];
 
 	begin_walk(walk, parent, class, n);
 	for (guint32 i = 0; i < n; i++)
-		walk_child(walk, parent, children[i], i);
-	end_walk(walk, parent);
+		walk_child(walk, purpose, parent, children[i], i);
+	end_walk(walk, purpose, parent);
 }
 
 void
@@ -295,7 +309,8 @@ wp_timelines_triggers(WpTimelines *timelines, guint32 parent, const guint32 *chi
 		      WpTrigger *out_triggers)
 {
 	Walk walk = { .timelines = timelines, .triggers = out_triggers };
-	walk_parent(&walk, parent, timelines->problem->parents[parent].class, children, n);
+	walk_parent(&walk, FOR_TRIGGERS, parent, timelines->problem->parents[parent].class,
+		    children, n);
 }
 
 double
@@ -317,12 +332,14 @@ static void
 count_timeline(WpTimelines *timelines, guint32 number, const guint32 *children, guint32 n,
 	       gint sign)
 {
-	Walk walk = { .timelines = timelines, .sign = sign };
-	Walk of_all = walk;
+	guint32 classes[2] = { timelines->problem->parents[number].class,
+			       timelines->n_classes - 1 };
+	guint n_classes = timelines->n_classes > timelines->problem->n_classes ? 2 : 1;
 
-	walk_parent(&walk, number, timelines->problem->parents[number].class, children, n);
-	if (timelines->n_classes > timelines->problem->n_classes)
-		walk_parent(&of_all, number, timelines->n_classes - 1, children, n);
+	for (guint i = 0; i < n_classes; i++) {
+		Walk walk = { .timelines = timelines, .sign = sign };
+		walk_parent(&walk, FOR_COUNTS, number, classes[i], children, n);
+	}
 	wp_once_count(&timelines->once, children, n, sign);
 }
 
@@ -482,9 +499,9 @@ know_parent(WpTimelines *timelines, guint32 number)
 	begin_walk(&walk, parent, parent->class, parent->n);
 	for (guint32 i = 0; i < parent->n; i++) {
 		note_point(&walk, &known->points[i]);
-		walk_child(&walk, parent, parent->children[i], i);
+		walk_child(&walk, FOR_EVENTS, parent, parent->children[i], i);
 	}
-	end_walk(&walk, parent);
+	end_walk(&walk, FOR_EVENTS, parent);
 	known->score = walk.score;
 	known->n_events = walk.n_events;
 	sum_without(timelines, known);
@@ -522,9 +539,21 @@ score_long(WpTimelines *timelines, guint32 number, const guint32 *children, guin
 			if (is_at_point(&walk, point))
 				return walk.score + score_rest(timelines, known, point, walk.node);
 		}
-		walk_child(&walk, parent, children[i], i);
+		walk_child(&walk, FOR_SCORE, parent, children[i], i);
 	}
-	end_walk(&walk, parent);
+	end_walk(&walk, FOR_SCORE, parent);
+	return walk.score;
+}
+
+/* Of a parent with few children: from begin to end. */
+static double
+score_short(WpTimelines *timelines, guint32 number, const guint32 *children, guint32 n)
+{
+	const WpNestParent *parent = &timelines->problem->parents[number];
+	Walk walk = { .timelines = timelines };
+
+	walk.score = parent->is_ghost ? timelines->problem->unseen_a_grain : 0;
+	walk_parent(&walk, FOR_SCORE, number, parent->class, children, n);
 	return walk.score;
 }
 
@@ -532,16 +561,14 @@ double
 wp_timelines_score(WpTimelines *timelines, guint32 parent, const guint32 *children, guint32 n)
 {
 	const WpNestParent *self = &timelines->problem->parents[parent];
-	Walk walk = { .timelines = timelines };
+	double score;
 
 	/* A ghost without children is none. */
 	if (self->is_ghost && n == 0)
 		return 0;
-	if (n >= LONG && self->n >= LONG && !self->is_ghost) {
-		walk.score = score_long(timelines, parent, children, n);
-	} else {
-		walk.score = self->is_ghost ? timelines->problem->unseen_a_grain : 0;
-		walk_parent(&walk, parent, self->class, children, n);
-	}
-	return walk.score - wp_timelines_cost_of_once(timelines, children, n);
+	if (n >= LONG && self->n >= LONG && !self->is_ghost)
+		score = score_long(timelines, parent, children, n);
+	else
+		score = score_short(timelines, parent, children, n);
+	return score - wp_timelines_cost_of_once(timelines, children, n);
 }
