@@ -5,8 +5,6 @@
 
 #include "infer/evidence-kind.h"
 
-#define NOISE_REACH 12.0 /* temperatures: noise hardly ever makes up for more */
-
 /*
  * Bundles that may come back for one, on either side of it: the nearest. To exchange two with many alike in
  * between is to exchange neighbours again and again. Parents with many children have many alike, each of which
@@ -166,6 +164,19 @@ prepare(Search *search, Move *move)
 	return TRUE;
 }
 
+/* PARENT has changed. */
+static void
+wake_bundles(const Search *search, guint32 parent)
+{
+	const WpNestSleep *sleep = &search->sleep;
+	guint32 at = parent - sleep->first_parent;
+
+	if (parent < sleep->first_parent || at >= sleep->n_parents)
+		return;
+	for (guint32 i = sleep->first[at]; i < sleep->first[at + 1]; i++)
+		sleep->asleep[sleep->bundles[i]] = FALSE;
+}
+
 static void
 set_children(Search *search, guint32 number, const List *list, double score)
 {
@@ -183,6 +194,7 @@ set_children(Search *search, guint32 number, const List *list, double score)
 	if (search->fifo)
 		wp_nest_fifo_update(search->fifo, number);
 	search->changed[number] = search->clock;
+	wake_bundles(search, number);
 	for (guint32 i = 0; i < list->n; i++)
 		problem->bundles[problem->children[list->children[i]].bundle].parent = number;
 }
@@ -356,14 +368,14 @@ wp_nest_try_parent(Search *search, guint32 number, guint32 to, Best *best)
 	consider(search, &move, best);
 }
 
-gboolean
-wp_nest_is_settled(const Search *search, guint32 at, guint32 from, double temperature)
+double
+wp_nest_best_move(Search *search, guint32 number, guint32 to, Move *out)
 {
-	const Memory *memory = &search->memories[at];
-	guint32 to = search->problem->candidates[at].parent;
+	Best best = { { .gain = -G_MAXDOUBLE, .from = WP_NO_PARENT }, -G_MAXDOUBLE };
 
-	return memory->gain <= (float)(WP_NEST_ENOUGH - NOISE_REACH * temperature) &&
-	       search->changed[from] <= memory->tried && search->changed[to] <= memory->tried;
+	wp_nest_try_parent(search, number, to, &best);
+	*out = best.move;
+	return best.gain;
 }
 
 gboolean
@@ -372,7 +384,10 @@ wp_nest_improve(Search *search, guint32 number)
 	WpNestProblem *problem = search->problem;
 	const WpNestBundle *bundle = &problem->bundles[number];
 	Best best = { { .gain = WP_NEST_ENOUGH, .from = WP_NO_PARENT }, -G_MAXFLOAT };
+	gboolean is_settled = TRUE;
 
+	if (search->sleep.asleep[number])
+		return FALSE;
 	for (guint32 i = 0; i < bundle->n_candidates; i++) {
 		guint32 at = bundle->first_candidate + i;
 		guint32 to = problem->candidates[at].parent;
@@ -382,7 +397,9 @@ wp_nest_improve(Search *search, guint32 number)
 		best.gain = -G_MAXFLOAT;
 		wp_nest_try_parent(search, number, to, &best);
 		search->memories[at] = (Memory){ search->clock, (float)best.gain };
+		is_settled &= wp_nest_is_settled(search, at, bundle->parent, search->temperature);
 	}
+	search->sleep.asleep[number] = (guint8)is_settled;
 	if (best.move.from == WP_NO_PARENT)
 		return FALSE;
 	wp_nest_make_move(search, &best.move);

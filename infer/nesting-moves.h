@@ -22,6 +22,7 @@
 #define WP_NO_BUNDLE         G_MAXUINT32
 #define WP_NEST_MAX_CHILDREN 256  /* timelines longer than this are left as they are */
 #define WP_NEST_ENOUGH       1e-9 /* nats: less is no gain */
+#define WP_NEST_NOISE_REACH  12.0 /* temperatures: noise hardly ever makes up for more */
 
 /* What can be done with a bundle and a parent that it might have. */
 typedef enum {
@@ -57,6 +58,18 @@ typedef struct {
 	float gain;    /* of the best move, without noise */
 } WpNestMemory;
 
+/*
+ * Bundles that are left alone until a parent that they might have changes: all that could be tried was tried in
+ * vain. Who is to be woken by a change of a parent is listed: in the last rounds hardly any bundle is awake.
+ */
+typedef struct {
+	guint8 *asleep;       /* by bundle */
+	guint32 first_parent; /* the lists are of parents from this one on */
+	guint32 n_parents;
+	guint32 *first;   /* into BUNDLES, by parent */
+	guint32 *bundles; /* that have it among several candidates */
+} WpNestSleep;
+
 /* What a parent scores without a bundle, as long as nothing changes. */
 typedef struct {
 	guint32 bundle;
@@ -76,6 +89,8 @@ typedef struct {
 	guint32 model;          /* how often something new was learned */
 	guint32 *changed;       /* by parent: clock */
 	WpNestMemory *memories; /* by candidate */
+	double *gains;          /* by candidate, as tried last in a draw; NULL: not asked */
+	WpNestSleep sleep;
 	WpNestLeft left;
 	double *weights;    /* scratch, by candidate of a bundle */
 	WpNestList of_from; /* of the move in hand */
@@ -97,17 +112,34 @@ typedef struct {
 /* Adds to BEST any move of bundle NUMBER that takes it to parent TO. */
 void wp_nest_try_parent(WpNestSearch *search, guint32 number, guint32 to, WpNestBest *best);
 
+/* What the best of these moves gains, and the move; from WP_NO_PARENT where there is none. */
+double wp_nest_best_move(WpNestSearch *search, guint32 number, guint32 to, WpNestMove *out);
+
 /* What PARENT scores with the children that it has. */
 double wp_nest_score(WpNestSearch *search, guint32 parent);
 
 void wp_nest_make_move(WpNestSearch *search, WpNestMove *move);
 
+/* TRUE where neither FROM nor candidate AT, of a bundle of FROM's, has changed since that was tried. */
+static inline gboolean
+wp_nest_is_unchanged(const WpNestSearch *search, guint32 at, guint32 from)
+{
+	guint32 tried = search->memories[at].tried;
+	return search->changed[from] <= tried &&
+	       search->changed[search->problem->candidates[at].parent] <= tried;
+}
+
 /*
  * TRUE where trying candidate AT of a bundle of FROM's again comes to nothing, at TEMPERATURE: nothing has
  * changed.
  */
-gboolean wp_nest_is_settled(const WpNestSearch *search, guint32 at, guint32 from,
-			    double temperature);
+static inline gboolean
+wp_nest_is_settled(const WpNestSearch *search, guint32 at, guint32 from, double temperature)
+{
+	return search->memories[at].gain <=
+		       (float)(WP_NEST_ENOUGH - WP_NEST_NOISE_REACH * temperature) &&
+	       wp_nest_is_unchanged(search, at, from);
+}
 
 /* Makes the best move of bundle NUMBER; FALSE where none is a gain. */
 gboolean wp_nest_improve(WpNestSearch *search, guint32 number);

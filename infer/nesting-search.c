@@ -44,13 +44,16 @@ shuffle(Search *search)
 
 /* --- rounds --- */
 
-/* Forgets what was tried, but what was worse than REACH. */
+/* Forgets what was tried, but what was worse than REACH, and wakes all. */
 static void
 forget(Search *search, double reach)
 {
+	Memory *memories = search->memories;
+	float least = (float)-reach;
+
 	for (guint32 i = search->first_candidate; i < search->end_candidate; i++)
-		if (search->memories[i].gain > (float)-reach)
-			search->memories[i].gain = G_MAXFLOAT;
+		memories[i].gain = memories[i].gain > least ? G_MAXFLOAT : memories[i].gain;
+	memset(search->sleep.asleep, 0, search->problem->n_bundles);
 }
 
 static void
@@ -85,6 +88,42 @@ sweep(Search *search, guint n_sweeps)
 	return ever_moved;
 }
 
+/* Lists by parent the bundles that are searched. */
+static void
+list_sleepers(Search *search)
+{
+	const WpNestProblem *problem = search->problem;
+	WpNestSleep *sleep = &search->sleep;
+	guint32 n = search->end_parent - MIN(search->first_parent, search->end_parent), sum = 0;
+
+	sleep->first_parent = search->first_parent;
+	sleep->n_parents = n;
+	g_free(sleep->first);
+	g_free(sleep->bundles);
+	sleep->first = g_new0(guint32, (gsize)n + 1);
+	for (guint32 j = 0; j < search->n_ambiguous; j++) {
+		const WpNestBundle *bundle = &problem->bundles[search->ambiguous[j]];
+		const WpNestCandidate *candidates = problem->candidates + bundle->first_candidate;
+		for (guint32 i = 0; i < bundle->n_candidates; i++)
+			sleep->first[candidates[i].parent - sleep->first_parent]++;
+		sum += bundle->n_candidates;
+	}
+	sleep->bundles = g_new(guint32, MAX(sum, 1));
+	/* Each list is filled from its end, so that its begin is known then. */
+	sum = 0;
+	for (guint32 p = 0; p < n; p++)
+		sleep->first[p] = sum += sleep->first[p];
+	sleep->first[n] = sum;
+	for (guint32 j = search->n_ambiguous; j-- > 0;) {
+		const WpNestBundle *bundle = &problem->bundles[search->ambiguous[j]];
+		const WpNestCandidate *candidates = problem->candidates + bundle->first_candidate;
+		for (guint32 i = 0; i < bundle->n_candidates; i++) {
+			guint32 at = candidates[i].parent - sleep->first_parent;
+			sleep->bundles[--sleep->first[at]] = search->ambiguous[j];
+		}
+	}
+}
+
 /* A part of the problem: bundles, with their candidates, and parents, each from a first one to an end. */
 typedef struct {
 	guint32 first_bundle;
@@ -109,6 +148,7 @@ look_at(Search *search, const Window *window)
 	for (guint32 b = window->first_bundle; b < window->end_bundle; b++)
 		if (problem->bundles[b].n_candidates > 1)
 			search->ambiguous[search->n_ambiguous++] = b;
+	list_sleepers(search);
 }
 
 static void
@@ -124,6 +164,25 @@ look_at_all(Search *search)
 /* --- how sure --- */
 
 /*
+ * What the best move of bundle NUMBER to its candidate AT gains. Between two that have not changed since that was
+ * tried with what is known now it is what it was then; but in a host that works in order, where it depends on others.
+ */
+static double
+gain_of_candidate(Search *search, guint32 number, guint32 at, Move *out)
+{
+	guint32 from = search->problem->bundles[number].parent;
+	guint32 to = search->problem->candidates[at].parent;
+
+	out->from = WP_NO_PARENT;
+	if (!search->fifo && search->memories[at].gain < G_MAXFLOAT &&
+	    wp_nest_is_unchanged(search, at, from))
+		return search->gains[at];
+	search->gains[at] = wp_nest_best_move(search, number, to, out);
+	search->memories[at] = (Memory){ search->clock, (float)search->gains[at] };
+	return search->gains[at];
+}
+
+/*
  * Gives bundle NUMBER one of its candidates by chance, as likely as the rest lets each be, and adds how
  * likely that was to SHARES (by candidate).
  */
@@ -133,28 +192,41 @@ draw(Search *search, guint32 number, double *shares)
 	const WpNestProblem *problem = search->problem;
 	const WpNestBundle *bundle = &problem->bundles[number];
 	Move drawn = { .from = WP_NO_PARENT };
+	guint32 drawn_at = WP_NO_PAIR;
+	gboolean is_settled = TRUE;
 	double total = 1;
+
+	if (search->sleep.asleep[number]) {
+		gint own = wp_nest_find_candidate(problem, bundle, bundle->parent);
+		if (own >= 0)
+			shares[bundle->first_candidate + (guint32)own] += 1;
+		return;
+	}
 
 	/* The present parent weighs 1. */
 	for (guint32 i = 0; i < bundle->n_candidates; i++) {
 		guint32 at = bundle->first_candidate + i;
-		guint32 to = problem->candidates[at].parent;
-		Best found = { { .gain = -G_MAXDOUBLE, .from = WP_NO_PARENT }, -G_MAXDOUBLE };
+		Move move;
 		search->weights[i] = 1;
-		if (to == bundle->parent)
+		if (problem->candidates[at].parent == bundle->parent)
 			continue;
 		search->weights[i] = 0;
 		if (wp_nest_is_settled(search, at, bundle->parent, 1))
 			continue;
-		wp_nest_try_parent(search, number, to, &found);
-		search->memories[at] = (Memory){ search->clock, (float)found.gain };
-		search->weights[i] = wp_quick_exp(CLAMP(found.gain, -MAX_GAIN, MAX_GAIN));
+		double gain = gain_of_candidate(search, number, at, &move);
+		is_settled &= wp_nest_is_settled(search, at, bundle->parent, 1);
+		search->weights[i] = wp_quick_exp(CLAMP(gain, -MAX_GAIN, MAX_GAIN));
 		total += search->weights[i];
-		if (wp_random64_share(&search->random) * total < search->weights[i])
-			drawn = found.move;
+		if (wp_random64_share(&search->random) * total < search->weights[i]) {
+			drawn = move;
+			drawn_at = at;
+		}
 	}
 	for (guint32 i = 0; i < bundle->n_candidates; i++)
 		shares[bundle->first_candidate + i] += search->weights[i] / total;
+	search->sleep.asleep[number] = (guint8)is_settled;
+	if (drawn_at != WP_NO_PAIR && drawn.from == WP_NO_PARENT)
+		wp_nest_best_move(search, number, problem->candidates[drawn_at].parent, &drawn);
 	if (drawn.from != WP_NO_PARENT)
 		wp_nest_make_move(search, &drawn);
 }
@@ -202,6 +274,7 @@ believe(Search *search, WpNestBelief *out_beliefs)
 		answer[b] = problem->bundles[b].parent;
 		out_beliefs[b] = (WpNestBelief){ 1, WP_NO_PARENT };
 	}
+	search->gains = g_new(double, MAX(problem->n_candidates, 1));
 	forget(search, G_MAXFLOAT);
 	for (gint i = 0; i < WARM_UP + DRAWS && !wp_nest_is_stopped(problem); i++) {
 		if (i == WARM_UP)
@@ -427,6 +500,7 @@ wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs)
 
 	search.changed = g_new0(guint32, MAX(wp_nest_n_all_parents(problem), 1));
 	search.ambiguous = g_new(guint32, MAX(problem->n_bundles, 1));
+	search.sleep.asleep = g_new0(guint8, MAX(problem->n_bundles, 1));
 	set_start(&search);
 	wp_nest_unseen_add(problem);
 	g_free(search.memories);
@@ -457,4 +531,8 @@ wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs)
 	g_free(search.ambiguous);
 	g_free(search.changed);
 	g_free(search.memories);
+	g_free(search.gains);
+	g_free(search.sleep.asleep);
+	g_free(search.sleep.first);
+	g_free(search.sleep.bundles);
 }
