@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "infer/evidence-kind.h"
-#include "infer/map.h"
 
 #define BALANCE_ROUNDS 3
 #define FLAT           1e-3 /* share of a flat density */
@@ -24,23 +23,31 @@ typedef struct {
 	guint32 n;
 } Open;
 
+/* A parent as candidate of open bundles of one kind. */
+typedef struct {
+	guint32 class;
+	float settled; /* other bundles of that kind that it has */
+	double load; /* how much all want of it; then what that is scaled by, 1 where it is not too much */
+} Wanted;
+
 struct WpNestSoft {
 	WpNestProblem *problem;
-	guint32 *classes; /* by parent: close together */
+	Wanted *wanted;     /* by kind, each by first use */
+	guint32 *wanted_at; /* by candidate of an open bundle: into WANTED */
 	const WpNestPair *pairs;
 	double *weights;
 	guint32 n_planes;
-	Open *open;          /* bundles with several candidates, by kind */
-	guint32 *first;      /* into OPEN by kind, n_kinds + 1 */
-	Gaps *settled;       /* by plane: of the others */
-	guint32 *n_settled;  /* by (kind, class): of the others */
-	float *settled_load; /* by candidate of an open bundle: others of its kind at that parent */
-	guint32 *from;       /* by kind: the part of OPEN that is spread */
+	Open *open;         /* bundles with several candidates, by kind */
+	guint32 *first;     /* into OPEN by kind, n_kinds + 1 */
+	Gaps *settled;      /* by plane: of the others */
+	guint32 *n_settled; /* by (kind, class): of the others */
+	guint32 *from;      /* by kind: the part of OPEN that is spread */
 	guint32 *to;
+	guint32 *from_wanted; /* by kind: the part of WANTED that this asks for */
+	guint32 *to_wanted;
 	double part;         /* ... of all */
 	double *class_sizes; /* by class: parents */
 	double *per_parent;  /* by class: 1 / that */
-	double *load;        /* scratch, by parent */
 	double *per_class;   /* scratch, by class */
 	Gaps *gaps;          /* by plane: as learned; of those in USED */
 	guint8 *is_used;     /* by plane: a bundle in that part may be in it */
@@ -107,29 +114,73 @@ count_settled(Soft *soft)
 	}
 }
 
+/* Bundles with one candidate by kind; OUT_FIRST: into them by kind, n_kinds + 1. (transfer full) */
+static guint32 *
+list_settled(const WpNestProblem *problem, guint32 **out_first)
+{
+	guint32 *first = g_new0(guint32, problem->n_kinds + 1);
+	guint32 *settled = g_new(guint32, MAX(problem->n_bundles, 1));
+
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		first[problem->bundles[b].kind + 1] += problem->bundles[b].n_candidates == 1;
+	for (guint32 k = 0; k < problem->n_kinds; k++)
+		first[k + 1] += first[k];
+	g_autofree guint32 *next = g_memdup2(first, (problem->n_kinds + 1) * sizeof(guint32));
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		if (problem->bundles[b].n_candidates == 1)
+			settled[next[problem->bundles[b].kind]++] = b;
+	*out_first = first;
+	return settled;
+}
+
+/* Numbers the parents that open bundles of KIND want, by first use; N_SETTLED: by parent, of others of KIND. */
 static void
-load_parents(Soft *soft)
+number_wanted(Soft *soft, guint32 kind, const guint32 *n_settled, guint32 *numbers, GArray *wanted)
 {
 	const WpNestProblem *problem = soft->problem;
-	g_autoptr(WpMap) loads = wp_map_new();
+	guint32 first = wanted->len;
 
-	soft->settled_load = g_new0(float, MAX(problem->n_candidates, 1));
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
-		const WpNestBundle *bundle = &problem->bundles[b];
-		if (bundle->n_candidates != 1)
-			continue;
-		guint32 parent = problem->candidates[bundle->first_candidate].parent;
-		++*wp_map_at(loads, wp_map_key(bundle->kind, parent), 0);
-	}
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
-		const WpNestBundle *bundle = &problem->bundles[b];
-		for (guint32 i = 0; i < bundle->n_candidates && is_open(bundle); i++) {
-			guint32 at = bundle->first_candidate + i;
-			guint64 key = wp_map_key(bundle->kind, problem->candidates[at].parent);
-			guint32 n = wp_map_find(loads, key);
-			soft->settled_load[at] = n == WP_MAP_NONE ? 0 : (float)n;
+	for (guint32 i = soft->first[kind]; i < soft->first[kind + 1]; i++) {
+		const Open *open = &soft->open[i];
+		for (guint32 c = 0; c < open->n; c++) {
+			guint32 at = open->first + c, parent = problem->candidates[at].parent;
+			/* Numbers below FIRST are of another kind. */
+			if (numbers[parent] < first || numbers[parent] >= wanted->len) {
+				Wanted own = { problem->parents[parent].class,
+					       (float)n_settled[parent], 0 };
+				numbers[parent] = wanted->len;
+				g_array_append_val(wanted, own);
+			}
+			soft->wanted_at[at] = numbers[parent];
 		}
 	}
+}
+
+static void
+list_wanted(Soft *soft)
+{
+	const WpNestProblem *problem = soft->problem;
+	g_autofree guint32 *first_settled = NULL;
+	g_autofree guint32 *settled = list_settled(problem, &first_settled);
+	g_autofree guint32 *n_settled = g_new0(guint32, MAX(problem->n_parents, 1));
+	g_autofree guint32 *numbers = g_new(guint32, MAX(problem->n_parents, 1));
+	GArray *wanted = g_array_new(FALSE, FALSE, sizeof(Wanted));
+
+	memset(numbers, 0xff, problem->n_parents * sizeof numbers[0]);
+	soft->wanted_at = g_new(guint32, MAX(problem->n_candidates, 1));
+	for (guint32 k = 0; k < problem->n_kinds; k++) {
+		guint32 from = first_settled[k], to = first_settled[k + 1];
+		for (guint32 i = from; i < to; i++) {
+			const WpNestBundle *bundle = &problem->bundles[settled[i]];
+			n_settled[problem->candidates[bundle->first_candidate].parent]++;
+		}
+		number_wanted(soft, k, n_settled, numbers, wanted);
+		for (guint32 i = from; i < to; i++) {
+			const WpNestBundle *bundle = &problem->bundles[settled[i]];
+			n_settled[problem->candidates[bundle->first_candidate].parent] = 0;
+		}
+	}
+	soft->wanted = (Wanted *)(void *)g_array_free(wanted, FALSE);
 }
 
 WpNestSoft *
@@ -143,20 +194,18 @@ wp_nest_soft_new(WpNestProblem *problem, const WpNestPair *pairs, guint32 n_plan
 	soft->weights = weights;
 	sort_by_kind(soft);
 	count_settled(soft);
-	load_parents(soft);
+	list_wanted(soft);
 	soft->from = g_new0(guint32, MAX(problem->n_kinds, 1));
 	soft->to = g_new0(guint32, MAX(problem->n_kinds, 1));
+	soft->from_wanted = g_new0(guint32, MAX(problem->n_kinds, 1));
+	soft->to_wanted = g_new0(guint32, MAX(problem->n_kinds, 1));
 	soft->gaps = g_new(Gaps, MAX(n_planes, 1));
 	soft->is_used = g_new0(guint8, MAX(n_planes, 1));
 	soft->used = g_new(guint32, MAX(n_planes, 1));
-	soft->load = g_new0(double, MAX(problem->n_parents, 1));
 	soft->per_class = g_new0(double, MAX(problem->n_classes, 1));
 	soft->class_sizes = g_new0(double, MAX(problem->n_classes, 1));
-	soft->classes = g_new(guint32, MAX(problem->n_parents, 1));
-	for (guint32 p = 0; p < problem->n_parents; p++) {
-		soft->classes[p] = problem->parents[p].class;
-		soft->class_sizes[soft->classes[p]]++;
-	}
+	for (guint32 p = 0; p < problem->n_parents; p++)
+		soft->class_sizes[problem->parents[p].class]++;
 	soft->per_parent = g_new(double, MAX(problem->n_classes, 1));
 	for (guint32 c = 0; c < problem->n_classes; c++)
 		soft->per_parent[c] = 1 / soft->class_sizes[c];
@@ -169,16 +218,17 @@ wp_nest_soft_free(WpNestSoft *soft)
 	if (!soft)
 		return;
 	g_free(soft->open);
-	g_free(soft->classes);
+	g_free(soft->wanted);
+	g_free(soft->wanted_at);
 	g_free(soft->first);
 	g_free(soft->from);
 	g_free(soft->to);
+	g_free(soft->from_wanted);
+	g_free(soft->to_wanted);
 	g_free(soft->settled);
 	g_free(soft->n_settled);
-	g_free(soft->settled_load);
 	g_free(soft->class_sizes);
 	g_free(soft->per_parent);
-	g_free(soft->load);
 	g_free(soft->per_class);
 	g_free(soft->gaps);
 	g_free(soft->is_used);
@@ -275,6 +325,23 @@ list_used(Soft *soft)
 			soft->used[soft->n_used++] = p;
 }
 
+/* Of KIND: numbers of the parents that its part of the open bundles wants lie between two. */
+static void
+bound_wanted(Soft *soft, guint32 kind)
+{
+	guint32 from = G_MAXUINT32, to = 0;
+
+	for (guint32 i = soft->from[kind]; i < soft->to[kind]; i++) {
+		const Open *open = &soft->open[i];
+		for (guint32 c = 0; c < open->n; c++) {
+			from = MIN(from, soft->wanted_at[open->first + c]);
+			to = MAX(to, soft->wanted_at[open->first + c] + 1);
+		}
+	}
+	soft->from_wanted[kind] = MIN(from, to);
+	soft->to_wanted[kind] = to;
+}
+
 /* Spreads bundles FIRST to END alone. */
 static void
 look_at(Soft *soft, guint32 first, guint32 end)
@@ -289,6 +356,7 @@ look_at(Soft *soft, guint32 first, guint32 end)
 			to--;
 		soft->from[k] = from;
 		soft->to[k] = to;
+		bound_wanted(soft, k);
 		n += to - from;
 	}
 	soft->part = n ? (double)n / soft->first[n_kinds] : 1;
@@ -324,14 +392,13 @@ weigh_bundle(Soft *soft, const Open *open)
 
 	for (guint32 c = 0; c < open->n; c++) {
 		guint32 at = open->first + c;
-		const WpNestCandidate *candidate = &problem->candidates[at];
 		const WpNestPair *pair = &soft->pairs[at];
 		const Gaps *own = &soft->gaps[pair->plane];
-		guint32 class = soft->classes[candidate->parent];
+		guint32 class = soft->wanted[soft->wanted_at[at]].class;
 		soft->weights[at] = own->begin[pair->begin] * own->end[pair->end] * pair->slope *
 				    own->total * soft->per_parent[class];
 		if (problem->evidence)
-			soft->weights[at] *= wp_quick_exp((double)candidate->odds);
+			soft->weights[at] *= wp_quick_exp((double)problem->candidates[at].odds);
 	}
 	wp_nest_soft_normalise(soft->weights + open->first, open->n);
 }
@@ -349,44 +416,60 @@ static void
 add_load(Soft *soft, guint32 kind)
 {
 	const WpNestProblem *problem = soft->problem;
+	Wanted *wanted = soft->wanted;
+	guint32 class = 0;
 
 	for (guint32 c = 0; c < problem->n_classes; c++)
 		soft->per_class[c] =
 			soft->part * soft->n_settled[(gsize)kind * problem->n_classes + c];
+	for (guint32 i = soft->from_wanted[kind]; i < soft->to_wanted[kind]; i++)
+		wanted[i].load = (double)wanted[i].settled;
+	double of_class = soft->per_class[class];
 	for (guint32 i = soft->from[kind]; i < soft->to[kind]; i++) {
 		const Open *open = &soft->open[i];
 		for (guint32 c = 0; c < open->n; c++) {
 			guint32 at = open->first + c;
-			soft->load[problem->candidates[at].parent] = soft->settled_load[at];
+			Wanted *own = &wanted[soft->wanted_at[at]];
+			if (own->class != class) {
+				soft->per_class[class] = of_class;
+				class = own->class;
+				of_class = soft->per_class[class];
+			}
+			own->load += soft->weights[at];
+			of_class += soft->weights[at];
 		}
 	}
-	for (guint32 i = soft->from[kind]; i < soft->to[kind]; i++) {
-		const Open *open = &soft->open[i];
-		for (guint32 c = 0; c < open->n; c++) {
-			guint32 at = open->first + c;
-			guint32 parent = problem->candidates[at].parent;
-			soft->load[parent] += soft->weights[at];
-			soft->per_class[soft->classes[parent]] += soft->weights[at];
-		}
+	soft->per_class[class] = of_class;
+}
+
+/* Loads of the parents that KIND wants, to what they are scaled by; FALSE: of none is too much wanted. */
+static gboolean
+set_scales(Soft *soft, guint32 kind)
+{
+	gboolean is_much = FALSE;
+
+	for (guint32 i = soft->from_wanted[kind]; i < soft->to_wanted[kind]; i++) {
+		Wanted *own = &soft->wanted[i];
+		double most = soft->per_class[own->class];
+		gboolean is_own = own->load > most;
+		own->load = is_own ? most / own->load : 1;
+		is_much |= is_own;
 	}
+	return is_much;
 }
 
 /* Scales the weights of OPEN at parents of which too much is wanted; FALSE: there are none. */
 static gboolean
 scale(Soft *soft, const Open *open)
 {
-	const WpNestProblem *problem = soft->problem;
 	double *weights = soft->weights + open->first;
-	const WpNestCandidate *candidates = problem->candidates + open->first;
+	const guint32 *wanted_at = soft->wanted_at + open->first;
 	gboolean is_scaled = FALSE;
 
 	for (guint32 c = 0; c < open->n; c++) {
-		guint32 parent = candidates[c].parent;
-		double most = soft->per_class[soft->classes[parent]];
-		if (soft->load[parent] > most) {
-			weights[c] *= most / soft->load[parent];
-			is_scaled = TRUE;
-		}
+		double factor = soft->wanted[wanted_at[c]].load;
+		weights[c] *= factor;
+		is_scaled |= factor < 1;
 	}
 	if (is_scaled)
 		wp_nest_soft_normalise(weights, open->n);
@@ -408,6 +491,8 @@ balance(Soft *soft, guint32 kind, double slack)
 		double mean = soft->per_class[c] / (soft->part * soft->class_sizes[c]);
 		soft->per_class[c] = slack * (mean > 1 ? ceil(mean - 0.01) : 1);
 	}
+	if (!set_scales(soft, kind))
+		return FALSE;
 	for (guint32 i = soft->from[kind]; i < soft->to[kind]; i++)
 		is_scaled |= scale(soft, &soft->open[i]);
 	return is_scaled;
