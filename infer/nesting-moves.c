@@ -1,8 +1,6 @@
 /* Moves: what two parents would have, how likely that is, and making it so. */
 #include "infer/nesting-moves.h"
 
-#include <string.h>
-
 #include "infer/evidence-kind.h"
 
 /*
@@ -182,12 +180,9 @@ set_children(Search *search, guint32 number, const List *list, double score)
 {
 	WpNestProblem *problem = search->problem;
 	WpNestParent *parent = &problem->parents[number];
-	if (list->n > parent->n_allocated) {
-		parent->n_allocated = list->n * 2;
-		parent->children = g_renew(guint32, parent->children, parent->n_allocated);
-	}
-	if (list->n)
-		memcpy(parent->children, list->children, list->n * sizeof list->children[0]);
+	wp_nest_make_room(parent, list->n);
+	for (guint32 i = 0; i < list->n; i++)
+		parent->children[i] = list->children[i];
 	parent->n = list->n;
 	parent->score = score;
 	parent->model = search->model;
@@ -195,6 +190,7 @@ set_children(Search *search, guint32 number, const List *list, double score)
 		wp_nest_fifo_update(search->fifo, number);
 	search->changed[number] = search->clock;
 	wake_bundles(search, number);
+	wp_timelines_touch(search->timelines, number);
 	for (guint32 i = 0; i < list->n; i++)
 		problem->bundles[problem->children[list->children[i]].bundle].parent = number;
 }

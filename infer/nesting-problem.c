@@ -4,6 +4,7 @@
  * request: then all of it has one parent.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "infer/evidence-kind.h"
 #include "infer/links.h"
@@ -493,13 +494,28 @@ number_bundle_kinds(WpNestProblem *problem)
 /* --- children --- */
 
 static void
-add_child(WpNestParent *parent, guint32 child)
+init_room(WpNestProblem *problem)
 {
-	if (parent->n == parent->n_allocated) {
-		parent->n_allocated = MAX(4, parent->n_allocated * 2);
-		parent->children = g_renew(guint32, parent->children, parent->n_allocated);
+	problem->room = g_new(guint32, MAX((gsize)problem->n_parents * WP_NEST_FEW_CHILDREN, 1));
+	for (guint32 p = 0; p < problem->n_parents; p++) {
+		problem->parents[p].children = problem->room + (gsize)p * WP_NEST_FEW_CHILDREN;
+		problem->parents[p].n_allocated = WP_NEST_FEW_CHILDREN;
 	}
-	parent->children[parent->n++] = child;
+}
+
+void
+wp_nest_make_room(WpNestParent *parent, guint32 n)
+{
+	gboolean is_owned = parent->n_allocated > WP_NEST_FEW_CHILDREN;
+
+	if (n <= parent->n_allocated)
+		return;
+	parent->n_allocated = MAX(2 * n, 2 * WP_NEST_FEW_CHILDREN);
+	guint32 *children =
+		g_renew(guint32, is_owned ? parent->children : NULL, parent->n_allocated);
+	if (!is_owned && parent->n)
+		memcpy(children, parent->children, parent->n * sizeof children[0]);
+	parent->children = children;
 }
 
 void
@@ -509,8 +525,12 @@ wp_nest_hang_children(WpNestProblem *problem, guint32 first, guint32 end)
 		problem->parents[p].n = 0;
 	for (guint32 i = 0; i < problem->n_children; i++) {
 		guint32 parent = problem->bundles[problem->children[i].bundle].parent;
-		if (parent >= first && parent < end)
-			add_child(&problem->parents[parent], i);
+		if (parent < first || parent >= end)
+			continue;
+		WpNestParent *own = &problem->parents[parent];
+		if (own->n == own->n_allocated)
+			wp_nest_make_room(own, own->n + 1);
+		own->children[own->n++] = i;
 	}
 }
 
@@ -658,6 +678,7 @@ wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 	problem->reach_ns =
 		options->after_ns >= 0 ? options->after_ns : wp_nest_learn_reach(problem);
 	wp_nest_unseen_init(problem, host);
+	init_room(problem);
 	return problem;
 }
 
@@ -667,8 +688,10 @@ wp_nest_problem_free(WpNestProblem *problem)
 	if (!problem)
 		return;
 	for (guint32 i = 0; i < wp_nest_n_all_parents(problem); i++)
-		g_free(problem->parents[i].children);
+		if (problem->parents[i].n_allocated > WP_NEST_FEW_CHILDREN)
+			g_free(problem->parents[i].children);
 	wp_evidence_free(problem->evidence);
+	g_free(problem->room);
 	g_free(problem->parents);
 	g_free(problem->children);
 	g_free(problem->bundles);

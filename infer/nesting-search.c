@@ -44,6 +44,14 @@ shuffle(Search *search)
 
 /* --- rounds --- */
 
+/* Children of parents FIRST to END are those that bundles say. */
+static void
+hang_children(Search *search, guint32 first, guint32 end)
+{
+	wp_nest_hang_children(search->problem, first, end);
+	wp_timelines_touch_all(search->timelines);
+}
+
 /* Forgets what was tried, but what was worse than REACH, and wakes all. */
 static void
 forget(Search *search, double reach)
@@ -294,7 +302,7 @@ believe(Search *search, WpNestBelief *out_beliefs)
 	}
 	for (guint32 b = 0; b < problem->n_bundles; b++)
 		problem->bundles[b].parent = answer[b];
-	wp_nest_hang_children(problem, 0, wp_nest_n_all_parents(problem));
+	hang_children(search, 0, wp_nest_n_all_parents(problem));
 }
 
 /* --- the first answer --- */
@@ -381,7 +389,7 @@ try_answer(Search *search, const Window *window)
 {
 	if (wp_nest_is_stopped(search->problem))
 		return 0;
-	wp_nest_hang_children(search->problem, window->first_parent, window->end_parent);
+	hang_children(search, window->first_parent, window->end_parent);
 	look_at(search, window);
 	forget(search, G_MAXFLOAT);
 	learn(search);
@@ -395,6 +403,7 @@ static void
 learn_from_truth(Search *search, WpNestStart *start)
 {
 	wp_nest_take_truth(search->problem);
+	wp_timelines_touch_all(search->timelines);
 	wp_nest_start_know(start);
 	wp_timelines_learn(search->timelines, 0, search->problem->n_parents);
 	if (search->problem->evidence)
@@ -467,7 +476,7 @@ set_start(Search *search)
 		wp_nest_take_truth(problem);
 	else
 		wp_nest_start_drop(start, 0, problem->n_bundles);
-	wp_nest_hang_children(problem, 0, problem->n_parents);
+	hang_children(search, 0, problem->n_parents);
 	wp_nest_start_free(start);
 }
 
@@ -503,6 +512,7 @@ wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs)
 	search.sleep.asleep = g_new0(guint8, MAX(problem->n_bundles, 1));
 	set_start(&search);
 	wp_nest_unseen_add(problem);
+	wp_timelines_touch_all(search.timelines);
 	g_free(search.memories);
 	search.memories = g_new0(Memory, MAX(problem->n_candidates, 1));
 	look_at_all(&search);

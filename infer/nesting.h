@@ -45,6 +45,9 @@
 /* Kinds of bundles of one host that are told apart: the most frequent. */
 #define WP_NEST_MAX_KINDS 512
 
+/* Children of a parent for which there is room from the begin. */
+#define WP_NEST_FEW_CHILDREN 4
+
 /* How a child lies to a parent. */
 typedef enum {
 	WP_NEST_INSIDE, /* the parent encloses it */
@@ -58,9 +61,9 @@ typedef struct {
 	gint64 end_ns;
 	guint32 span;
 	guint32 class;
-	guint32 *children; /* by begin_ns; owned */
+	guint32 *children; /* by begin_ns */
 	guint32 n;
-	guint32 n_allocated;
+	guint32 n_allocated; /* more than WP_NEST_FEW_CHILDREN: they are owned, else a part of the problem's room */
 	gboolean is_message; /* one-way: it ends where it begins, all its work comes after it */
 	gboolean waits;      /* a long poll: encloses much that it has not caused */
 	gboolean is_open;    /* its return was not seen: it ends some time after its calls */
@@ -133,6 +136,7 @@ typedef struct {
 	const WpNestOptions *options;
 	WpNestParent *parents; /* by begin_ns; then those without an end, then ghosts */
 	guint32 n_parents;     /* both ends seen */
+	guint32 *room;         /* for few children of each of these */
 	guint32 n_open;
 	guint32 n_ghosts;      /* 0, or one a bundle */
 	double unseen_a_grain; /* log of the calls that were lost, a grain of time */
@@ -210,6 +214,9 @@ void wp_nest_problem_free(WpNestProblem *problem);
 
 /* How long after a one-way message what it causes may begin; 0: nothing of it stands out (nesting-reach.c). */
 gint64 wp_nest_learn_reach(WpNestProblem *problem);
+
+/* Makes room for N children of PARENT; those that it has stay. */
+void wp_nest_make_room(WpNestParent *parent, guint32 n);
 
 /* Sets the children of parents FIRST to END from the parents of the bundles. */
 void wp_nest_hang_children(WpNestProblem *problem, guint32 first, guint32 end);

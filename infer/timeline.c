@@ -9,6 +9,7 @@
 #define TIME_UNKNOWN  G_MININT64 /* of an event that was not seen: any is as likely */
 #define LONG          16         /* children, from which on only what differs is scored again */
 #define MAX_KEPT_OPEN 4          /* calls open at a point that is kept */
+#define N_FEW         4          /* children of a parent that are kept with it */
 #define N_KNOWN       64         /* more than are in work at a time */
 
 typedef struct {
@@ -16,9 +17,10 @@ typedef struct {
 	guint32 type;
 } OpenCall;
 
-/* What was counted of a parent: its children then. */
+/* What was counted of a parent: its children then. Most have few. */
 typedef struct {
-	guint32 *children;
+	guint32 few[N_FEW];
+	guint32 *many; /* where there are more */
 	guint32 n;
 	guint32 n_allocated;
 	gboolean is_counted;
@@ -63,7 +65,9 @@ struct WpTimelines {
 	guint32 n_classes; /* and where there are ghosts, all classes as one */
 	WpCounts counts;
 	Counted *counted; /* by parent */
-	guint32 first;    /* these are counted: from FIRST to END */
+	guint8 *touched;  /* by parent: its children may be others than were counted */
+	gboolean is_all_touched;
+	guint32 first; /* these are counted: from FIRST to END */
 	guint32 end;
 	WpOnce once;
 	OpenCall *open; /* scratch: by end */
@@ -81,6 +85,8 @@ wp_timelines_new(const WpNestProblem *problem)
 	timelines->n_classes = problem->n_classes + (problem->n_ghosts && problem->n_classes > 1);
 	wp_counts_init(&timelines->counts, problem, timelines->n_classes);
 	timelines->counted = g_new0(Counted, MAX(problem->n_parents, 1));
+	timelines->touched = g_new0(guint8, MAX(problem->n_parents, 1));
+	timelines->is_all_touched = TRUE;
 	wp_once_init(&timelines->once, problem);
 	return timelines;
 }
@@ -97,7 +103,7 @@ wp_timelines_free(WpTimelines *timelines)
 	if (!timelines)
 		return;
 	for (guint32 p = 0; p < timelines->problem->n_parents; p++)
-		g_free(timelines->counted[p].children);
+		g_free(timelines->counted[p].many);
 	for (gsize i = 0; i < G_N_ELEMENTS(timelines->known); i++) {
 		g_free(timelines->known[i].children);
 		g_free(timelines->known[i].points);
@@ -105,6 +111,7 @@ wp_timelines_free(WpTimelines *timelines)
 	}
 	wp_counts_clear(&timelines->counts);
 	g_free(timelines->counted);
+	g_free(timelines->touched);
 	g_free(timelines->open);
 	wp_once_clear(&timelines->once);
 	g_free(timelines);
@@ -343,6 +350,42 @@ count_timeline(WpTimelines *timelines, guint32 number, const guint32 *children, 
 	wp_once_count(&timelines->once, children, n, sign);
 }
 
+static inline const guint32 *
+counted_children(const Counted *counted)
+{
+	return counted->n > N_FEW ? counted->many : counted->few;
+}
+
+static void
+keep_children(Counted *counted, const guint32 *children, guint32 n)
+{
+	guint32 *kept = counted->few;
+
+	if (n > N_FEW) {
+		if (n > counted->n_allocated) {
+			counted->n_allocated = n;
+			counted->many = g_renew(guint32, counted->many, n);
+		}
+		kept = counted->many;
+	}
+	for (guint32 i = 0; i < n; i++)
+		kept[i] = children[i];
+	counted->n = n;
+}
+
+static gboolean
+is_counted_as(const Counted *counted, const WpNestParent *parent)
+{
+	const guint32 *children = counted_children(counted);
+	guint32 same = 0;
+
+	if (counted->n != parent->n)
+		return FALSE;
+	while (same < parent->n && children[same] == parent->children[same])
+		same++;
+	return same == parent->n;
+}
+
 /* Counts a parent as it is now, or not at all, in place of what was counted; FALSE: that is the same. */
 static gboolean
 recount(WpTimelines *timelines, guint32 number, gboolean counts)
@@ -352,24 +395,29 @@ recount(WpTimelines *timelines, guint32 number, gboolean counts)
 
 	if (!counts && !counted->is_counted)
 		return FALSE;
-	if (counts && counted->is_counted && counted->n == parent->n &&
-	    (parent->n == 0 ||
-	     memcmp(counted->children, parent->children, parent->n * sizeof(guint32)) == 0))
+	if (counts && counted->is_counted && is_counted_as(counted, parent))
 		return FALSE;
 	if (counted->is_counted)
-		count_timeline(timelines, number, counted->children, counted->n, -1);
+		count_timeline(timelines, number, counted_children(counted), counted->n, -1);
 	counted->is_counted = counts;
 	if (!counts)
 		return TRUE;
-	if (parent->n > counted->n_allocated) {
-		counted->n_allocated = parent->n;
-		counted->children = g_renew(guint32, counted->children, parent->n);
-	}
-	if (parent->n)
-		memcpy(counted->children, parent->children, parent->n * sizeof(guint32));
-	counted->n = parent->n;
+	keep_children(counted, parent->children, parent->n);
 	count_timeline(timelines, number, parent->children, parent->n, 1);
 	return TRUE;
+}
+
+void
+wp_timelines_touch(WpTimelines *timelines, guint32 parent)
+{
+	if (parent < timelines->problem->n_parents)
+		timelines->touched[parent] = TRUE;
+}
+
+void
+wp_timelines_touch_all(WpTimelines *timelines)
+{
+	timelines->is_all_touched = TRUE;
 }
 
 gboolean
@@ -379,10 +427,15 @@ wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end)
 
 	/* From parents of which something was not seen nothing is learned. */
 	end = MIN(end, timelines->problem->n_parents);
+	gboolean is_all =
+		timelines->is_all_touched || first != timelines->first || end != timelines->end;
 	for (guint32 p = MIN(first, timelines->first); p < MAX(end, timelines->end); p++)
-		has_changed |= recount(timelines, p, p >= first && p < end);
+		if (is_all || timelines->touched[p])
+			has_changed |= recount(timelines, p, p >= first && p < end);
 	timelines->first = first;
 	timelines->end = end;
+	timelines->is_all_touched = FALSE;
+	memset(timelines->touched, 0, timelines->problem->n_parents);
 	if (!has_changed)
 		return FALSE;
 	wp_counts_fit(&timelines->counts);

@@ -46,6 +46,13 @@ void wp_timelines_triggers(WpTimelines *timelines, guint32 parent, const guint32
 /* Log density of a gap at a point of the plan. */
 double wp_timelines_gap(const WpTimelines *timelines, guint64 key, gint64 gap_ns);
 
+/*
+ * To be told where children of PARENT, or of any, have changed since it learned: only these are looked at then. What
+ * has never learned looks at all.
+ */
+void wp_timelines_touch(WpTimelines *timelines, guint32 parent);
+void wp_timelines_touch_all(WpTimelines *timelines);
+
 /* Learns from the present answer of parents FIRST to END; FALSE where that is what it knows. */
 gboolean wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end);
 
