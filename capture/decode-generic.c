@@ -5,6 +5,9 @@
 #include "capture/decoder.h"
 #include "capture/turns.h"
 
+/* A segment with fewer bytes is not full: MSS are 1220 (IPv6 through a tunnel) and more. */
+#define FULL_BYTES 1200
+
 /* The first bytes of a call are looked through for tokens, up to so many. */
 #define TOKEN_BYTES 1024
 
@@ -19,7 +22,11 @@ decode_generic(void *state, WpDecodeContext *context, WpDirection direction, WpB
 	       WpUnit *out_unit)
 {
 	WpTurns *turns = state;
-	wp_turns_unit(turns, context, direction, 0, wp_decode_is_datagram(context), out_unit);
+	WpTurnsBytes bytes = wp_decode_is_datagram(context) ? WP_TURNS_DATAGRAM
+			     : wp_decode_is_cut(context) || in.length >= FULL_BYTES
+				     ? WP_TURNS_PART
+				     : WP_TURNS_SHORT;
+	wp_turns_unit(turns, context, direction, 0, bytes, out_unit);
 	if (out_unit->opens && direction == WP_FROM_CLIENT)
 		wp_decode_tokens(context, out_unit->opens, in.data, MIN(in.length, TOKEN_BYTES));
 	out_unit->length = in.length;
@@ -38,6 +45,18 @@ finish(void *state, WpDecodeContext *context, WpDirection direction, WpFinish ho
 	wp_turns_finish(state, context, direction, how, out_unit);
 }
 
+static void
+clear(void *state)
+{
+	wp_turns_clear(state);
+}
+
+static gsize
+memory(const void *state)
+{
+	return wp_turns_memory(state);
+}
+
 const WpDecoder wp_decoder_generic = {
 	.name = "unknown",
 	.summary = "any other TCP or UDP conversation: calls and returns by turns",
@@ -47,4 +66,6 @@ const WpDecoder wp_decoder_generic = {
 	.decode = decode_generic,
 	.lost = lost,
 	.finish = finish,
+	.clear = clear,
+	.memory = memory,
 };

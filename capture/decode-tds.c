@@ -278,7 +278,7 @@ decode_record(State *state, WpDecodeContext *context, WpDirection direction, WpB
 	if (type != TLS_DATA)
 		return WP_DECODE_OK;
 	guint8 marks = state->has_turned ? 0 : WP_MARK_SETUP;
-	wp_turns_unit(&state->turns, context, direction, marks, FALSE, unit);
+	wp_turns_unit(&state->turns, context, direction, marks, WP_TURNS_PART, unit);
 	if (unit->opens)
 		unit->opens->callid = 1;
 	if (unit->opens && marks && direction == WP_FROM_CLIENT)
@@ -302,7 +302,7 @@ is_answer_to_record(State *state, WpDecodeContext *context, WpDirection directio
 		wp_turns_drop(turns);
 		return FALSE;
 	}
-	wp_turns_unit(turns, context, direction, WP_MARK_SETUP, FALSE, unit);
+	wp_turns_unit(turns, context, direction, WP_MARK_SETUP, WP_TURNS_PART, unit);
 	if (unit->opens)
 		unit->opens->callid = 1;
 	state->has_turned = TRUE;

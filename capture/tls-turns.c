@@ -176,7 +176,7 @@ wp_tls_turns_unit(WpTlsTurns *self, WpDecodeContext *context, WpDirection direct
 	if (self->kind == WP_TLS_MULTIPLEXED)
 		wp_decode_multiplexed(context);
 	else
-		wp_turns_unit(&self->turns, context, direction, 0, FALSE, out_unit);
+		wp_turns_unit(&self->turns, context, direction, 0, WP_TURNS_PART, out_unit);
 }
 
 void

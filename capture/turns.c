@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define SIZE_OF_MORE ((WP_TURNS_MANY - WP_TURNS_FEW) * sizeof(WpMessage))
+
 /*
  * MESSAGE is complete: it goes out or, while the flow's turns are on trial, behind those that wait. Zeroes
  * it.
@@ -28,6 +30,22 @@ kind_while_open(const WpTurns *turns)
 	return turns->held ? WP_KIND_MESSAGE : WP_KIND_CALL;
 }
 
+static WpMessage *
+burst_at(WpTurns *turns, guint i)
+{
+	return i < WP_TURNS_FEW ? &turns->bursts[i] : &turns->more[i - WP_TURNS_FEW];
+}
+
+static void
+forget_bursts(WpTurns *turns)
+{
+	memset(turns->bursts, 0, sizeof turns->bursts);
+	/* The stream may point to the last of them. */
+	if (turns->more)
+		memset(turns->more, 0, SIZE_OF_MORE);
+	turns->n_bursts = turns->n_pauses = 0;
+}
+
 /* What the client said while the server was silent was one call after all. */
 static void
 join_bursts(WpTurns *turns, WpDecodeContext *context)
@@ -36,11 +54,10 @@ join_bursts(WpTurns *turns, WpDecodeContext *context)
 		return;
 	WpMessage call = turns->bursts[0];
 	for (guint i = 1; i < turns->n_bursts; i++) {
-		call.bytes += turns->bursts[i].bytes;
-		call.end = turns->bursts[i].end;
+		call.bytes += burst_at(turns, i)->bytes;
+		call.end = burst_at(turns, i)->end;
 	}
-	memset(turns->bursts, 0, sizeof turns->bursts);
-	turns->n_bursts = 0;
+	forget_bursts(turns);
 	turns->call = call;
 	hand_over(turns, context, &turns->call);
 }
@@ -49,43 +66,58 @@ static void
 emit_bursts(WpTurns *turns, WpDecodeContext *context)
 {
 	for (guint i = 0; i < turns->n_bursts; i++) {
-		turns->bursts[i].kind = WP_KIND_MESSAGE;
-		hand_over(turns, context, &turns->bursts[i]);
+		burst_at(turns, i)->kind = WP_KIND_MESSAGE;
+		hand_over(turns, context, burst_at(turns, i));
 	}
-	turns->n_bursts = 0;
+	forget_bursts(turns);
+}
+
+/* A burst more begins at NOW_NS: whether the client alone speaks is known by now. */
+static gboolean
+is_known(WpTurns *turns, gint64 now_ns, gboolean has_paused)
+{
+	if (turns->n_bursts == 0)
+		turns->first_ns = now_ns;
+	if (has_paused && turns->n_pauses++ >= WP_TURNS_FEW)
+		return TRUE;
+	return turns->n_bursts == WP_TURNS_MANY && now_ns - turns->first_ns >= WP_TURNS_WHILE_NS;
 }
 
 /* The client speaks, and the server never has. */
 static void
-add_burst(WpTurns *turns, WpDecodeContext *context, guint8 marks, gboolean is_datagram,
+add_burst(WpTurns *turns, WpDecodeContext *context, guint8 marks, WpTurnsBytes bytes,
 	  WpUnit *out_unit)
 {
-	gint64 now_ns = wp_decode_time(context);
-	gboolean is_new =
-		turns->n_bursts == 0 || is_datagram || now_ns - turns->last_ns >= WP_TURNS_PAUSE_NS;
+	gint64 now_ns = wp_decode_time(context), pause_ns = now_ns - turns->last_ns;
+	gboolean has_paused =
+		turns->n_bursts == 0 || bytes == WP_TURNS_DATAGRAM || pause_ns >= WP_TURNS_PAUSE_NS;
+	gboolean is_new = has_paused || (!turns->is_full && pause_ns >= WP_TURNS_AT_ONCE_NS);
 
-	if (!is_new) {
-		out_unit->extends = &turns->bursts[turns->n_bursts - 1];
+	turns->is_full = bytes == WP_TURNS_PART;
+	if (is_new && !turns->is_one_way)
+		turns->is_one_way = is_known(turns, now_ns, has_paused);
+	if (!is_new || (turns->n_bursts == WP_TURNS_MANY && !turns->is_one_way)) {
+		out_unit->extends = burst_at(turns, turns->n_bursts - 1);
 		return;
 	}
-	if (turns->n_bursts == WP_TURNS_MAX_BURSTS)
-		turns->is_one_way = TRUE;
 	if (turns->is_one_way)
 		emit_bursts(turns, context);
-	WpMessage *burst = &turns->bursts[turns->n_bursts++];
+	if (turns->n_bursts == WP_TURNS_FEW)
+		turns->more = turns->more ? turns->more : g_malloc0(SIZE_OF_MORE);
+	WpMessage *burst = burst_at(turns, turns->n_bursts++);
 	burst->kind = kind_while_open(turns);
 	burst->marks = marks;
 	out_unit->opens = burst;
 }
 
 static void
-client_speaks(WpTurns *turns, WpDecodeContext *context, guint8 marks, gboolean is_datagram,
+client_speaks(WpTurns *turns, WpDecodeContext *context, guint8 marks, WpTurnsBytes bytes,
 	      WpUnit *out_unit)
 {
 	if (turns->reply.is_open)
 		hand_over(turns, context, &turns->reply);
 	if (!turns->has_spoken[WP_FROM_SERVER]) {
-		add_burst(turns, context, marks, is_datagram, out_unit);
+		add_burst(turns, context, marks, bytes, out_unit);
 	} else if (turns->call.is_open) {
 		out_unit->extends = &turns->call;
 	} else {
@@ -124,13 +156,13 @@ server_speaks(WpTurns *turns, WpDecodeContext *context, guint8 marks, WpUnit *ou
 
 void
 wp_turns_unit(WpTurns *turns, WpDecodeContext *context, WpDirection direction, guint8 marks,
-	      gboolean is_datagram, WpUnit *out_unit)
+	      WpTurnsBytes bytes, WpUnit *out_unit)
 {
 	turns->skips[!direction] = FALSE;
 	if (turns->skips[direction])
 		return;
 	if (direction == WP_FROM_CLIENT)
-		client_speaks(turns, context, marks, is_datagram, out_unit);
+		client_speaks(turns, context, marks, bytes, out_unit);
 	else
 		server_speaks(turns, context, marks, out_unit);
 	turns->has_spoken[direction] = TRUE;
@@ -190,8 +222,7 @@ wp_turns_drop(WpTurns *turns)
 {
 	memset(&turns->call, 0, sizeof turns->call);
 	memset(&turns->reply, 0, sizeof turns->reply);
-	memset(turns->bursts, 0, sizeof turns->bursts);
-	turns->n_bursts = 0;
+	forget_bursts(turns);
 }
 
 void
@@ -204,7 +235,7 @@ wp_turns_hold(WpTurns *turns)
 gboolean
 wp_turns_is_full(const WpTurns *turns)
 {
-	return turns->held && turns->held->n >= WP_TURNS_MAX_HELD - 2;
+	return turns->held && turns->held->n + WP_TURNS_MANY + 1 >= WP_TURNS_MAX_HELD;
 }
 
 void
@@ -219,11 +250,13 @@ void
 wp_turns_clear(WpTurns *turns)
 {
 	wp_turns_drop(turns);
+	g_clear_pointer(&turns->more, g_free);
 	g_clear_pointer(&turns->held, g_free);
 }
 
 gsize
 wp_turns_memory(const WpTurns *turns)
 {
-	return turns->held ? sizeof *turns->held : 0;
+	gsize more = turns->more ? SIZE_OF_MORE : 0;
+	return more + (turns->held ? sizeof *turns->held : 0);
 }

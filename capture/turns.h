@@ -6,9 +6,15 @@
  *     client  |-- call --|              |-- call --|
  *     server               |- return -|              |-..
  *
- * A flow in which the client alone speaks makes one-way messages: one a datagram, or one a burst
- * (bytes without a pause of WP_TURNS_PAUSE_NS). That it does is believed after a few of them, or at
- * the end of the flow.
+ * A flow in which the client alone speaks makes one-way messages: one a datagram, or one a burst. A burst ends
+ * with a pause of WP_TURNS_PAUSE_NS; or with a segment that is not full, as who has more to say fills it, unless
+ * more comes at once (WP_TURNS_AT_ONCE_NS: a head and its body, written apart).
+ *
+ *     client  |== full ==|== full ==|- rest -|  |- short -|   |- head -||- body -|
+ *             |------------ burst -----------|  |- burst -|   |------ burst -----|
+ *
+ * That the client alone speaks is believed after a few pauses, after many bursts in a while, or at the end of the
+ * flow; until then they are kept, and are one call if the server answers.
  */
 #ifndef WP_CAPTURE_TURNS_H
 #define WP_CAPTURE_TURNS_H
@@ -16,9 +22,13 @@
 #include "capture/decoder.h"
 
 #define WP_TURNS_PAUSE_NS   (50 * G_GINT64_CONSTANT(1000000))
-#define WP_TURNS_MAX_BURSTS 3
+#define WP_TURNS_AT_ONCE_NS (200 * G_GINT64_CONSTANT(1000))
+#define WP_TURNS_WHILE_NS   (250 * G_GINT64_CONSTANT(1000000))
+#define WP_TURNS_FEW        3  /* bursts behind a pause; as many are kept with the flow */
+#define WP_TURNS_MANY       16 /* bursts; the others are allocated */
 
-#define WP_TURNS_MAX_HELD 40
+/* With room for those bursts and one more message behind what is_full() allows. */
+#define WP_TURNS_MAX_HELD 56
 
 /* Messages that wait until the flow is known to talk by turns. */
 typedef struct {
@@ -30,23 +40,34 @@ typedef struct {
 typedef struct {
 	WpMessage call;
 	WpMessage reply;
-	WpMessage bursts[WP_TURNS_MAX_BURSTS]; /* of the client, until the server speaks */
+	WpMessage bursts[WP_TURNS_FEW]; /* of the client, until the server speaks */
+	WpMessage *more;                /* ... behind those; NULL: none yet */
 	guint n_bursts;
-	gint64 last_ns; /* of the client's last bytes */
+	guint n_pauses; /* bursts behind a pause, the first too, while it is not known to be one-way */
+	gint64 first_ns; /* of the first of them */
+	gint64 last_ns;  /* of the client's last bytes */
 	gboolean has_spoken[2];
 	gboolean has_ended[2];
 	gboolean is_over;  /* the open reply is: the client has spoken since, though unseen */
 	gboolean skips[2]; /* after a hole: until the other side speaks */
 	gboolean is_one_way;
+	gboolean is_full;  /* the client's last bytes: more of the message may follow */
 	WpTurnsHeld *held; /* NULL: messages go out at once */
 } WpTurns;
 
+/* What the bytes at the front are. */
+typedef enum {
+	WP_TURNS_PART,     /* of something of which more may follow */
+	WP_TURNS_SHORT,    /* the end of a segment that is not full */
+	WP_TURNS_DATAGRAM, /* one, whole */
+} WpTurnsBytes;
+
 /*
  * Bytes of DIRECTION are at the front: sets what OUT_UNIT opens and extends, and leaves its
- * length. MARKS go to the messages. IS_DATAGRAM: IN is one datagram.
+ * length. MARKS go to the messages.
  */
 void wp_turns_unit(WpTurns *turns, WpDecodeContext *context, WpDirection direction, guint8 marks,
-		   gboolean is_datagram, WpUnit *out_unit);
+		   WpTurnsBytes bytes, WpUnit *out_unit);
 
 /* DIRECTION ends: what it had open is complete. */
 void wp_turns_finish(WpTurns *turns, WpDecodeContext *context, WpDirection direction, WpFinish how,

@@ -1,8 +1,17 @@
 /* Streams with the decoders that belong to them: by turns, TLS, opaque ones; and pairing by order. */
 #include <string.h>
 
+#include "capture/turns.h"
 #include "tests/support/decode-run.h"
 #include "tests/support/suite.h"
+
+/* More than is a segment that is not full. */
+#define HUNDRED                                                                                    \
+	"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567" \
+	"890123456789"
+#define FULL                                                                                       \
+	HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED    \
+		HUNDRED
 
 /* Pairs by turns; the return ends with the last byte before the next change of direction. */
 static const WpDecodeRow turns[] = {
@@ -31,6 +40,22 @@ static const WpDecodeRow turns[] = {
 	  "M1 [1,1] unknown 1 unknown\nM2 [60003,60003] unknown 1 unknown\n"
 	  "M3 [120005,120005] unknown 1 unknown\nM4 [180007,180007] unknown 1 unknown\n"
 	  "M5 [240009,240009] unknown 1 unknown\nflows-undecoded 1\n" },
+	{ "the client alone, without a pause: segments that are not full end messages, but more at "
+	  "once is one",
+	  { 0 },
+	  { WP_C("a"), WP_PAUSE(3000), WP_C("b"), WP_C("b"), WP_PAUSE(3000), WP_C("c"), WP_C_FIN },
+	  "M1 [1,1] unknown 1 unknown\nM2 [3003,3004] unknown 2 unknown\n"
+	  "M3 [6006,6006] unknown 1 unknown\nflows-undecoded 1\n" },
+	{ "a full segment and its rest",
+	  { 0 },
+	  { WP_C(FULL), WP_PAUSE(3000), WP_C("a"), WP_PAUSE(3000), WP_C("b"), WP_C_FIN },
+	  "M1 [1,3003] unknown 1201 unknown\nM2 [6005,6005] unknown 1 unknown\n"
+	  "flows-undecoded 1\n" },
+	{ "short segments are one call where there is an answer",
+	  { 0 },
+	  { WP_C("a"), WP_PAUSE(3000), WP_C("b"), WP_PAUSE(3000), WP_C("c"), WP_PAUSE(3000),
+	    WP_C("d"), WP_PAUSE(3000), WP_C("e"), WP_S("r") },
+	  "C1 [1,12009] unknown 5\nR1 [12010,12010] unknown 1 unknown\nflows-undecoded 1\n" },
 	{ "datagrams without answer",
 	  { .is_udp = TRUE },
 	  { WP_C("a"), WP_C("b"), WP_C("c"), WP_C("d") },
@@ -294,6 +319,49 @@ START_TEST(in_a_long_body)
 }
 END_TEST
 
+/* A client that says N short things, each behind a pause, before the server says anything. */
+static const struct {
+	gsize n;
+	gsize pause_us;
+	guint n_messages;
+	guint n_calls;
+} silences[] = {
+	{ WP_TURNS_MANY, 40000, 0, 1 },
+	{ WP_TURNS_MANY + 1, 20000, WP_TURNS_MANY, 1 }, /* the last one is answered */
+	{ 40, 20000, 39, 1 },
+	{ 40, 1000, 0, 1 },   /* much, but not for long */
+	{ 300, 1000, 65, 1 }, /* of the first 250 no more than 16 were told apart */
+	{ WP_TURNS_FEW + 1, 60000, WP_TURNS_FEW, 1 },
+};
+
+static void
+run_silence(gsize row)
+{
+	gsize n = silences[row].n, n_calls = 0, n_messages = 0;
+	g_autofree WpStep *steps = g_new(WpStep, 2 * n + 1);
+
+	for (gsize i = 0; i < n; i++) {
+		steps[2 * i] = (WpStep)WP_PAUSE(silences[row].pause_us);
+		steps[2 * i + 1] = (WpStep)WP_C("a");
+	}
+	steps[2 * n] = (WpStep)WP_S("r");
+	g_autofree char *got = wp_decode_run(NULL, steps, 2 * n + 1);
+	g_auto(GStrv) lines = g_strsplit(got, "\n", -1);
+	for (gsize i = 0; lines[i]; i++) {
+		n_messages += lines[i][0] == 'M';
+		n_calls += lines[i][0] == 'C';
+	}
+	ck_assert_uint_eq(n_messages, silences[row].n_messages);
+	ck_assert_uint_eq(n_calls, silences[row].n_calls);
+}
+
+START_TEST(short_segments)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(silences); i++)
+		run_silence(i);
+}
+END_TEST
+
 START_TEST(by_turns)
 {
 	wp_decode_rows_run(turns, G_N_ELEMENTS(turns));
@@ -330,5 +398,5 @@ START_TEST(opaque_protocols)
 }
 END_TEST
 
-WP_SUITE("stream", in_mid_stream, in_a_long_body, by_turns, around_holes, around_ends,
-	 unread_returns, tls_records, opaque_protocols)
+WP_SUITE("stream", in_mid_stream, in_a_long_body, by_turns, short_segments, around_holes,
+	 around_ends, unread_returns, tls_records, opaque_protocols)
