@@ -6,6 +6,7 @@
  */
 #include "infer/nesting-pace.h"
 
+#include "infer/nesting-line.h"
 #include "infer/timeline.h"
 
 #define BUSY         1.2  /* candidates a bundle: with fewer, delays decide little */
@@ -264,6 +265,8 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 		own.host = host;
 		solution = solve_at(&own, pace);
 	}
+	if (solution.problem)
+		wp_nest_try_line(solution.problem, solution.beliefs);
 	g_free(part.incoming);
 	*out_beliefs = solution.beliefs;
 	*out_pace = *solution.pace;

@@ -12,6 +12,8 @@
  *                      |-c3-| |--c4--|
  *
  *   nesting-pace.c      the whole: by which clock the host's work goes, and the answer on it
+ *   nesting-line.c      messages taken one at a time, in order: another answer where that is likelier
+ *   nesting-rate.c      ... than what messages worked at side by side would send
  *   nesting-clock.c     clocks that go the slower the more the host has in hand
  *   nesting-problem.c   spans -> parents, children, bundles
  *   nesting-reach.c     how long after a one-way message its work begins

@@ -1,0 +1,611 @@
+/* One message at a time. See the header. */
+#include "infer/nesting-line.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "infer/density.h"
+#include "infer/nesting-rate.h"
+#include "infer/random.h"
+#include "infer/timeline.h"
+
+#define MIN_MESSAGES 50
+#define MAX_LENGTH   15 /* what one message causes, at most: it is scored as a whole (timeline.c) */
+#define MAX_UNKNOWN  256  /* sent first, of messages before the capture */
+#define MAX_STATES   512  /* at a message: how much was sent of those before */
+#define BEAM         25.0 /* nats below the best: left out */
+#define ORPHAN_NATS  40.0 /* what costs a thing sent that no message caused, beside its time */
+#define MAX_EARLY    0.01 /* of what is sent: before its message, as only others in line can be */
+#define FEW_TYPES    3    /* each may be what each class causes: that is tried */
+#define TRIAL_ROUNDS 2    /* drawn and learned from */
+#define ROUNDS       8
+#define DRAWS        16 /* that say how sure it is */
+
+/* Of the density of what is always 0, in its bin: it is smoothed (density.h). */
+#define END_SHARE (5.0 / 9)
+
+/* Of the doubts in an answer tell how many others are about as good: two things exchanged make two doubts. */
+#define DOUBTS 0.4
+
+#define MIN_LIKELIER 0.04 /* nats a thing sent */
+
+/* Octaves that work takes less on average while others wait; who works at two at once is done with one twice as soon. */
+#define MAX_FASTER 0.75
+#define ENOUGH     20 /* that were taken up while others waited, and while none did: to tell */
+
+/* A way to come to a state: message number K caused what was sent from FROM on. */
+typedef struct {
+	guint32 from; /* state before, into states */
+	double log;   /* of it and of all before */
+} Arc;
+
+/* The messages so far have caused what was sent before number SENT. */
+typedef struct {
+	guint32 sent;
+	guint32 first_arc;
+	guint32 n_arcs;
+	double log; /* of all ways here */
+} State;
+
+typedef struct {
+	WpNestProblem own; /* each message begins when the work at it does */
+	const WpNestProblem *problem;
+	WpTimelines *timelines;
+	gint64 *free_ns; /* when all sent before a number is over, [n_children + 1] */
+	guint32 *numbers;
+	guint32 max_length;
+	double alone;        /* log of what is sent a grain */
+	double orphan;       /* ... of what no message caused */
+	gboolean is_measure; /* else costs are added that help to find an answer */
+	GArray *states;      /* State */
+	GArray *arcs;        /* Arc */
+	guint32 *first;      /* by message, [n_parents + 2]: into states, before it */
+	WpRandom64 random;
+} Line;
+
+static State *
+state_at(const Line *line, guint32 i)
+{
+	return &g_array_index(line->states, State, i);
+}
+
+/* --- is it to be asked at all --- */
+
+static gboolean
+is_for_lines(const WpNestProblem *problem)
+{
+	if (problem->n_parents < MIN_MESSAGES || problem->n_children < MIN_MESSAGES ||
+	    problem->n_bundles != problem->n_children || problem->n_open)
+		return FALSE;
+	for (guint32 p = 0; p < problem->n_parents; p++)
+		if (!problem->parents[p].is_message)
+			return FALSE;
+	return TRUE;
+}
+
+/* --- life --- */
+
+static void
+init_line(WpNestProblem *problem, Line *out)
+{
+	guint32 n = problem->n_children, n_parents = problem->n_parents;
+	double length_ns =
+		(double)(problem->children[n - 1].begin_ns - problem->children[0].begin_ns);
+
+	*out = (Line){ .own = *problem, .problem = problem, .random = { WP_RANDOM64_SEED } };
+	out->own.parents = g_memdup2(problem->parents, n_parents * sizeof(WpNestParent));
+	out->own.n_ghosts = 0;
+	out->free_ns = g_new(gint64, (gsize)n + 1);
+	out->numbers = g_new(guint32, n);
+	out->free_ns[0] = G_MININT64;
+	for (guint32 i = 0; i < n; i++) {
+		out->numbers[i] = i;
+		out->free_ns[i + 1] = MAX(out->free_ns[i], problem->children[i].end_ns);
+	}
+	out->max_length = 1;
+	out->alone = wp_quick_log(&problem->quick, n * problem->grain_ns / MAX(length_ns, 1));
+	out->timelines = wp_timelines_new(&out->own);
+	out->states = g_array_new(FALSE, FALSE, sizeof(State));
+	out->arcs = g_array_new(FALSE, FALSE, sizeof(Arc));
+	out->first = g_new(guint32, (gsize)n_parents + 2);
+}
+
+static void
+clear_line(Line *line)
+{
+	wp_timelines_free(line->timelines);
+	g_array_unref(line->states);
+	g_array_unref(line->arcs);
+	g_free(line->own.parents);
+	g_free(line->free_ns);
+	g_free(line->numbers);
+	g_free(line->first);
+}
+
+/* --- forward --- */
+
+/* Message NUMBER is taken up when that which was sent before SENT is over, and it is there. */
+static void
+take_up(Line *line, guint32 number, guint32 sent)
+{
+	const WpNestParent *real = &line->problem->parents[number];
+	WpNestParent *own = &line->own.parents[number];
+
+	own->begin_ns = own->end_ns = MAX(line->free_ns[sent], real->begin_ns);
+}
+
+/* Log of exp(A) + exp(B). */
+static double
+add_logs(double a, double b)
+{
+	double most = MAX(a, b), least = MIN(a, b);
+	return most - least > 40 ? most : most + log1p(exp(least - most));
+}
+
+/* What was sent before message NUMBER was there, and is of none before, has no cause. */
+static void
+pass_orphans(const Line *line, guint32 number, guint32 *sent, double *log)
+{
+	const WpNestProblem *problem = line->problem;
+
+	while (*sent < problem->n_children &&
+	       problem->children[*sent].begin_ns < problem->parents[number].begin_ns) {
+		++*sent;
+		*log += line->orphan;
+	}
+}
+
+typedef struct {
+	guint32 from;
+	guint32 to;
+	double log;
+} Step;
+
+static gint
+compare_steps(gconstpointer a, gconstpointer b)
+{
+	const Step *x = a, *y = b;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* All that message NUMBER may have caused, from STATE on. */
+static void
+list_steps(Line *line, guint32 number, guint32 state, GArray *steps)
+{
+	guint32 sent = state_at(line, state)->sent;
+	double log = state_at(line, state)->log;
+	guint32 n_children = line->problem->n_children;
+
+	pass_orphans(line, number, &sent, &log);
+	take_up(line, number, sent);
+	for (guint32 n = 0; n <= line->max_length && sent + n <= n_children; n++) {
+		const guint32 *children = line->numbers + sent;
+		double own = wp_timelines_score(line->timelines, number, children, n);
+		if (line->is_measure)
+			own += wp_timelines_cost_of_once(line->timelines, children, n);
+		Step step = { state, sent + n, log + own };
+		g_array_append_val(steps, step);
+	}
+}
+
+/* How likely STEP is beside others: what it leaves to be sent will cost about as much as at any time. */
+static double
+promise_of(const Line *line, const Step *step)
+{
+	return step->log - step->to * (line->alone - 1);
+}
+
+/* Makes states of STEPS, but of those far behind the best. */
+static void
+keep_steps(Line *line, GArray *steps)
+{
+	double best = -G_MAXDOUBLE;
+
+	for (guint i = 0; i < steps->len; i++)
+		best = MAX(best, promise_of(line, &g_array_index(steps, Step, i)));
+	g_array_sort(steps, compare_steps);
+	guint32 first = line->states->len;
+	for (guint i = 0; i < steps->len; i++) {
+		const Step *step = &g_array_index(steps, Step, i);
+		if (promise_of(line, step) < best - BEAM)
+			continue;
+		if (line->states->len == first ||
+		    state_at(line, line->states->len - 1)->sent != step->to) {
+			if (line->states->len - first >= MAX_STATES)
+				break;
+			State fresh = { step->to, line->arcs->len, 0, -G_MAXDOUBLE };
+			g_array_append_val(line->states, fresh);
+		}
+		State *state = state_at(line, line->states->len - 1);
+		Arc arc = { step->from, step->log };
+		g_array_append_val(line->arcs, arc);
+		state->n_arcs++;
+		state->log = add_logs(state->log, step->log);
+	}
+}
+
+/* Log likelihood of all that was sent, however it is cut. */
+static double
+sum_forward(Line *line)
+{
+	const WpNestProblem *problem = line->problem;
+	g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(Step));
+	double sum = -G_MAXDOUBLE;
+
+	g_array_set_size(line->states, 0);
+	g_array_set_size(line->arcs, 0);
+	for (guint32 i = 0; i <= MIN(MAX_UNKNOWN, problem->n_children); i++) {
+		State state = { i, 0, 0, i * line->orphan };
+		g_array_append_val(line->states, state);
+	}
+	line->first[0] = 0;
+	line->first[1] = line->states->len;
+	for (guint32 p = 0; p < problem->n_parents && !wp_nest_is_stopped(problem); p++) {
+		g_array_set_size(steps, 0);
+		for (guint32 s = line->first[p]; s < line->first[p + 1]; s++)
+			list_steps(line, p, s, steps);
+		keep_steps(line, steps);
+		line->first[p + 2] = line->states->len;
+	}
+	/* What is left was caused by none. */
+	for (guint32 s = line->first[problem->n_parents]; s < line->states->len; s++) {
+		State *state = state_at(line, s);
+		state->log += (problem->n_children - state->sent) * line->orphan;
+		sum = add_logs(sum, state->log);
+	}
+	return sum;
+}
+
+/* --- backward --- */
+
+/* TRUE for one of those that are met in turn, by chance, as likely as the exponential of its LOG. */
+static gboolean
+is_drawn(Line *line, double log, double *all)
+{
+	*all = *all == -G_MAXDOUBLE ? log : add_logs(*all, log);
+	return wp_random64_share(&line->random) < exp(log - *all);
+}
+
+/* Draws an answer: the children of each message, and when the work at it began. */
+static void
+draw(Line *line)
+{
+	guint32 n = line->problem->n_parents, at = line->first[n];
+	double all = -G_MAXDOUBLE, ignored = 0;
+
+	for (guint32 s = line->first[n]; s < line->states->len; s++)
+		if (is_drawn(line, state_at(line, s)->log, &all))
+			at = s;
+	for (guint32 p = n; p-- > 0;) {
+		const State *state = state_at(line, at);
+		WpNestParent *parent = &line->own.parents[p];
+		guint32 from = 0;
+		all = -G_MAXDOUBLE;
+		for (guint32 i = 0; i < state->n_arcs; i++) {
+			const Arc *arc = &g_array_index(line->arcs, Arc, state->first_arc + i);
+			if (is_drawn(line, arc->log, &all))
+				from = arc->from;
+		}
+		guint32 begin = state_at(line, from)->sent;
+		pass_orphans(line, p, &begin, &ignored);
+		take_up(line, p, begin);
+		parent->children = line->numbers + begin;
+		parent->n = state->sent - begin;
+		at = from;
+	}
+}
+
+/* --- learning --- */
+
+/* --- first answers --- */
+
+/*
+ * By class: the type of which its messages cause one each, as far as the answer that there is tells; else the one
+ * of which there are about as many. (transfer full)
+ */
+static guint32 *
+find_mains(const WpNestProblem *problem)
+{
+	guint32 n_types = problem->n_types;
+	guint32 *mains = g_new0(guint32, MAX(problem->n_classes, 1));
+	g_autofree guint32 *n = g_new0(guint32, n_types);
+	g_autofree guint32 *of_class = g_new0(guint32, MAX(problem->n_classes, 1));
+	g_autofree guint32 *both = g_new0(guint32, MAX((gsize)problem->n_classes * n_types, 1));
+
+	for (guint32 c = 0; c < problem->n_children; c++)
+		n[problem->children[c].type]++;
+	for (guint32 p = 0; p < problem->n_parents; p++) {
+		const WpNestParent *parent = &problem->parents[p];
+		of_class[parent->class]++;
+		for (guint32 i = 0; i < parent->n; i++)
+			both[(gsize)parent->class * n_types +
+			     problem->children[parent->children[i]].type]++;
+	}
+	for (guint32 c = 0; c < problem->n_classes; c++) {
+		double best = -G_MAXDOUBLE;
+		for (guint32 t = 0; t < n_types; t++) {
+			double own = both[(gsize)c * n_types + t] / MAX((double)n[t], 1);
+			double off = ABS((double)n[t] - of_class[c]) / of_class[c];
+			if (own - off > best) {
+				best = own - off;
+				mains[c] = t;
+			}
+		}
+	}
+	return mains;
+}
+
+/* How many of the first SENT are of messages before the capture: as few as let the others come behind CAME. */
+static guint32
+count_unknown(const WpNestProblem *problem, const GArray *sent, const GArray *came)
+{
+	for (guint32 unknown = 0; unknown < MIN(sent->len, MAX_UNKNOWN); unknown++) {
+		guint32 n_early = 0;
+		for (guint32 i = 0; i + unknown < sent->len && i < came->len; i++)
+			n_early += problem->children[g_array_index(sent, guint32, i + unknown)]
+					   .begin_ns <
+				   problem->parents[g_array_index(came, guint32, i)].begin_ns;
+		if (n_early <= MAX_EARLY * sent->len)
+			return unknown;
+	}
+	return 0;
+}
+
+/* Gives each of the messages CAME one of SENT, in order, with the others up to the one of a message BEFORE (or behind) it. */
+static void
+deal(Line *line, const GArray *sent, const GArray *came, const guint32 *first, const guint32 *end)
+{
+	const WpNestProblem *problem = line->problem;
+	guint32 next = count_unknown(problem, sent, came);
+
+	for (guint i = 0; i < came->len; i++) {
+		guint32 p = g_array_index(came, guint32, i), begin = 0;
+		WpNestParent *own = &line->own.parents[p];
+		gint64 came_ns = problem->parents[p].begin_ns;
+		own->n = 0;
+		while (next < sent->len &&
+		       problem->children[g_array_index(sent, guint32, next)].begin_ns < came_ns)
+			next++;
+		if (next < sent->len) {
+			guint32 main = g_array_index(sent, guint32, next++);
+			begin = first[main];
+			own->n = MIN(end[main] - begin, MAX_LENGTH);
+		}
+		own->children = line->numbers + begin;
+		take_up(line, p, begin);
+		line->max_length = MAX(line->max_length, own->n);
+	}
+}
+
+/*
+ * A first answer in order: each message causes one of its main type; what else is sent lies between this and the one
+ * before (or, IS_BEHIND, the next). TURN 0: main types as the answer that there is has them; else any.
+ */
+static void
+deal_in_order(Line *line, guint turn, gboolean is_behind)
+{
+	const WpNestProblem *problem = line->problem;
+	guint32 n = problem->n_children;
+	g_autofree guint32 *mains = find_mains(problem);
+	g_autofree gboolean *is_main = g_new0(gboolean, problem->n_types);
+	g_autofree guint32 *first = g_new(guint32, n), *end = g_new(guint32, n);
+	guint32 edge = 0;
+
+	for (guint32 c = 0; c < problem->n_classes; c++) {
+		if (turn > 0)
+			mains[c] = (c + turn) % problem->n_types;
+		is_main[mains[c]] = TRUE;
+	}
+	for (guint32 c = 0; c < n; c++) {
+		first[c] = is_behind ? c : edge;
+		end[c] = c + 1;
+		edge = is_main[problem->children[c].type] ? c + 1 : edge;
+	}
+	edge = n;
+	for (guint32 c = n; is_behind && c-- > 0;) {
+		end[c] = edge;
+		edge = is_main[problem->children[c].type] ? c : edge;
+	}
+	for (guint32 t = 0; t < problem->n_types; t++) {
+		g_autoptr(GArray) sent = g_array_new(FALSE, FALSE, sizeof(guint32));
+		g_autoptr(GArray) came = g_array_new(FALSE, FALSE, sizeof(guint32));
+		for (guint32 c = 0; c < n; c++)
+			if (problem->children[c].type == t)
+				g_array_append_val(sent, c);
+		for (guint32 p = 0; p < problem->n_parents; p++)
+			if (mains[problem->parents[p].class] == t)
+				g_array_append_val(came, p);
+		deal(line, sent, came, first, end);
+	}
+}
+
+static void
+learn(Line *line)
+{
+	wp_timelines_free(line->timelines);
+	line->timelines = wp_timelines_new(&line->own);
+	wp_timelines_learn(line->timelines, 0, line->own.n_parents);
+}
+
+/* --- the answer --- */
+
+/*
+ * How likely the answer of PROBLEM is, learned from itself; and others about as good with it: as often as it is doubted,
+ * but by halves, as two things exchanged make two doubts.
+ */
+static double
+score_answer(const WpNestProblem *problem, const WpNestBelief *beliefs, double alone)
+{
+	g_autoptr(WpTimelines) timelines = wp_timelines_new(problem);
+	double total = 0;
+
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		double sure = MAX(beliefs[b].probability, 1e-3);
+		total += problem->bundles[b].parent == WP_NO_PARENT
+				 ? alone - 1
+				 : -DOUBTS * wp_quick_log(&problem->quick, MIN(sure, 1));
+	}
+	wp_timelines_learn(timelines, 0, problem->n_parents);
+	for (guint32 p = 0; p < wp_nest_n_all_parents(problem); p++) {
+		const WpNestParent *parent = &problem->parents[p];
+		if (parent->is_ghost && parent->n == 0)
+			continue;
+		total += wp_timelines_score(timelines, p, parent->children, parent->n) +
+			 wp_timelines_cost_of_once(timelines, parent->children, parent->n);
+	}
+	return total;
+}
+
+/* How likely it is if all that is sent overlaps; as timelines have it, in which the end of a message counts. */
+static double
+score_rate(const WpNestProblem *problem)
+{
+	double of_end =
+		wp_quick_log(&problem->quick, END_SHARE * WP_DENSITY_BINS_AN_OCTAVE / G_LN2);
+	return wp_nest_rate_score(problem) + problem->n_parents * of_end;
+}
+
+/* Whom draws gave a child to, and how often. */
+typedef struct {
+	guint32 parent;
+	guint32 n;
+} Vote;
+
+static void
+vote(GArray *votes, guint32 parent)
+{
+	for (guint i = 0; i < votes->len; i++)
+		if (g_array_index(votes, Vote, i).parent == parent) {
+			g_array_index(votes, Vote, i).n++;
+			return;
+		}
+	Vote fresh = { parent, 1 };
+	g_array_append_val(votes, fresh);
+}
+
+/* The answer for BUNDLE is whom most draws gave it to. */
+static void
+elect(const GArray *votes, WpNestBundle *bundle, WpNestBelief *out)
+{
+	Vote best = { WP_NO_PARENT, 0 }, next = { WP_NO_PARENT, 0 };
+
+	for (guint i = 0; i < votes->len; i++) {
+		Vote other = g_array_index(votes, Vote, i);
+		if (other.n > best.n) {
+			next = best;
+			best = other;
+		} else if (other.n > next.n) {
+			next = other;
+		}
+	}
+	bundle->parent = best.parent;
+	bundle->n_possible = MAX(bundle->n_possible, votes->len);
+	*out = (WpNestBelief){ (double)best.n / DRAWS, next.parent };
+}
+
+static void
+take_draws(Line *line, WpNestProblem *problem, WpNestBelief *beliefs)
+{
+	guint32 n = problem->n_children;
+	g_autoptr(GPtrArray) votes = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+
+	for (guint32 c = 0; c < n; c++)
+		g_ptr_array_add(votes, g_array_new(FALSE, FALSE, sizeof(Vote)));
+	for (gint i = 0; i < DRAWS; i++) {
+		g_autofree guint32 *parents = g_new(guint32, n);
+		memset(parents, 0xff, n * sizeof parents[0]); /* WP_NO_PARENT */
+		draw(line);
+		for (guint32 p = 0; p < line->own.n_parents; p++)
+			for (guint32 k = 0; k < line->own.parents[p].n; k++)
+				parents[line->own.parents[p].children[k]] = p;
+		for (guint32 c = 0; c < n; c++)
+			vote(votes->pdata[c], parents[c]);
+	}
+	for (guint32 c = 0; c < n; c++) {
+		guint32 b = problem->children[c].bundle;
+		elect(votes->pdata[c], &problem->bundles[b], &beliefs[b]);
+	}
+	wp_nest_hang_children(problem, 0, wp_nest_n_all_parents(problem));
+}
+
+/* Learns from draws, begun from the answer that there is; returns how likely it is all in all. */
+static double
+settle(Line *line, gint rounds)
+{
+	const WpNestProblem *problem = line->problem;
+
+	line->is_measure = FALSE;
+	line->orphan = line->alone - ORPHAN_NATS;
+	for (gint round = 0; round < rounds && !wp_nest_is_stopped(problem); round++) {
+		learn(line);
+		sum_forward(line);
+		draw(line);
+	}
+	learn(line);
+	line->is_measure = TRUE;
+	return sum_forward(line);
+}
+
+/*
+ * Whether work in an answer, which is drawn, takes as long while others wait. It does of one worker; where several messages are
+ * worked at, one or another is done the sooner, the more they are.
+ */
+static gboolean
+is_steady(Line *line)
+{
+	const WpNestProblem *problem = line->problem;
+	double sums[2] = { 0, 0 }, n[2] = { 0, 0 };
+
+	draw(line);
+	for (guint32 p = 0; p + 1 < problem->n_parents; p++) {
+		const WpNestParent *own = &line->own.parents[p];
+		gboolean is_awaited = problem->parents[p + 1].begin_ns <= own->begin_ns;
+		if (own->n == 0)
+			continue;
+		gint64 gap_ns = problem->children[own->children[0]].begin_ns - own->begin_ns;
+		sums[is_awaited] += wp_nest_octaves(problem, MAX(gap_ns, 0));
+		n[is_awaited]++;
+	}
+	return MIN(n[0], n[1]) < ENOUGH || sums[0] / n[0] - sums[1] / n[1] < MAX_FASTER;
+}
+
+/* Settles from the first answer from which it promises most. */
+static double
+settle_best(Line *line)
+{
+	const WpNestProblem *problem = line->problem;
+	gboolean is_mixed = problem->n_classes > 1 && problem->n_types > 1;
+	guint n_turns = is_mixed && problem->n_types <= FEW_TYPES ? problem->n_types + 1 : 1;
+	guint n_sides = problem->n_types > 1 ? 2 : 1, best_way = 0;
+	double best = -G_MAXDOUBLE;
+
+	for (guint way = 0; way < n_turns * n_sides; way++) {
+		deal_in_order(line, way / n_sides, way % n_sides);
+		double total = settle(line, TRIAL_ROUNDS);
+		if (total > best) {
+			best = total;
+			best_way = way;
+		}
+	}
+	deal_in_order(line, best_way / n_sides, best_way % n_sides);
+	return settle(line, ROUNDS);
+}
+
+gboolean
+wp_nest_try_line(WpNestProblem *problem, WpNestBelief *beliefs)
+{
+	if (!is_for_lines(problem))
+		return FALSE;
+	Line line;
+	init_line(problem, &line);
+	double least = MIN_LIKELIER * problem->n_children +
+		       MAX(score_answer(problem, beliefs, line.alone), score_rate(problem));
+	gboolean is_line =
+		settle_best(&line) > least && is_steady(&line) && !wp_nest_is_stopped(problem);
+	if (is_line)
+		take_draws(&line, problem, beliefs);
+	clear_line(&line);
+	return is_line;
+}

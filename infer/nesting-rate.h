@@ -1,0 +1,21 @@
+/*
+ * How likely it is that all that a host sends comes when it does, whichever message each thing is caused by. A
+ * message makes it likely for a while that something is sent, f(gap) at each time behind it; what is sent by many at
+ * once is a Poisson process of the sum of these. Of one answer, however good, the likelihood is less, the more others are
+ * about as good, so answers cannot be compared with what sums over them (nesting-line.h); this can.
+ *
+ * f is learned by expectation maximisation over all candidates: each gap counts as much as it explains. Where
+ * hardly any gaps overlap it is too low by a nat a thing, as each message is known to cause just so many: there one
+ * answer tells more.
+ *
+ * Inside of the nesting engine; nobody else includes this.
+ */
+#ifndef WP_INFER_NESTING_RATE_H
+#define WP_INFER_NESTING_RATE_H
+
+#include "infer/nesting.h"
+
+/* Log likelihood, per grain of time. */
+double wp_nest_rate_score(const WpNestProblem *problem);
+
+#endif
