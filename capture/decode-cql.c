@@ -28,6 +28,10 @@
 /* Of the values behind a statement so much is looked at for tokens. */
 #define VALUES_LOOKED_AT 256
 
+/* What drivers tell in STARTUP: half a dozen options, names in capitals. More is something else. */
+#define MAX_OPTIONS     32
+#define MAX_OPTION_NAME 64
+
 #define CQL_DIALECT (WP_SQL_LOWER | WP_SQL_DOLLAR)
 
 enum {
@@ -416,6 +420,21 @@ statement_begins(WpBytes body, guint32 length)
 		       : WP_DECODE_BAD;
 }
 
+/* A map whose first key is a name in capitals: CQL_VERSION, DRIVER_NAME. */
+static WpDecodeStatus
+startup_begins(WpBytes body)
+{
+	guint n = wp_bytes_be16(&body);
+	guint key_length = wp_bytes_be16(&body);
+	guint8 first = wp_bytes_u8(&body);
+	if (body.failed)
+		return WP_DECODE_MORE;
+	return n > 0 && n <= MAX_OPTIONS && key_length > 0 && key_length <= MAX_OPTION_NAME &&
+			       g_ascii_isupper(first)
+		       ? WP_DECODE_OK
+		       : WP_DECODE_BAD;
+}
+
 static WpDecodeStatus
 envelope_begins(WpBytes in, WpDirection direction)
 {
@@ -429,6 +448,8 @@ envelope_begins(WpBytes in, WpDirection direction)
 	gboolean is_plain = !(head.flags & (FLAG_COMPRESSED | FLAG_PAYLOAD));
 	if (is_plain && (head.opcode == OP_QUERY || head.opcode == OP_PREPARE))
 		return statement_begins(in, head.length);
+	if (head.opcode == OP_STARTUP) /* says how others will be compressed, and never is itself */
+		return is_plain ? startup_begins(in) : WP_DECODE_BAD;
 	if (head.opcode == OP_OPTIONS || (head.opcode == OP_READY && is_plain))
 		return head.length == 0 ? WP_DECODE_OK : WP_DECODE_BAD;
 	return head.length >= 2 ? WP_DECODE_OK : WP_DECODE_BAD;

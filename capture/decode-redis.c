@@ -706,7 +706,8 @@ redis_probe(const WpProbe *probe)
 {
 	if (probe->from_start)
 		return probe_from_start(probe);
-	if (is_sure_request(probe->server) || is_only_reply(probe->client))
+	if (is_sure_request(probe->server) || is_only_reply(probe->client) ||
+	    wp_bytes_starts(&probe->server, "+OK ", 4)) /* POP3 says more than that */
 		return WP_PROBE_NO;
 	gboolean is_sure = is_sure_request(probe->client);
 	gboolean is_telling = is_telling_reply(probe->server);

@@ -503,12 +503,34 @@ smtp_sync(void *state, WpDecodeContext *context, WpDirection direction, WpBytes 
 	return look_at(in, direction).status;
 }
 
-/* Verbs that others have as well (FTP: QUIT, HELP, NOOP) say little. */
+/* Verbs that others have as well say little. */
 static gboolean
 is_own(const Verb *verb)
 {
 	return verb && (verb->start[0] || g_str_has_suffix(verb->verb, "LO") ||
 			strcmp(verb->verb, "BDAT") == 0);
+}
+
+/* FTP has these with replies of the same codes: they say nothing but where SMTP is usual. */
+static gboolean
+is_shared(const Verb *verb)
+{
+	static const char *const shared[] = { "QUIT", "NOOP", "HELP", "AUTH" };
+	for (gsize i = 0; i < G_N_ELEMENTS(shared); i++)
+		if (strcmp(verb->verb, shared[i]) == 0)
+			return TRUE;
+	return FALSE;
+}
+
+static const guint16 smtp_ports[] = { 25, 587, 2525, 24, 0 };
+
+static gboolean
+is_usual(guint16 port)
+{
+	for (const guint16 *usual = smtp_ports; *usual; usual++)
+		if (*usual == port)
+			return TRUE;
+	return FALSE;
 }
 
 /* The server speaks first: "220 mx.example.org ESMTP". */
@@ -538,6 +560,9 @@ smtp_probe(const WpProbe *probe)
 		server = look_at(probe->server, WP_FROM_SERVER);
 	if (probe->from_start)
 		return probe_start(&client, &server);
+	if (client.status == WP_DECODE_OK && is_shared(client.verb) &&
+	    !is_usual(probe->server_port))
+		return WP_PROBE_NO;
 	if (client.status == WP_DECODE_OK && server.status != WP_DECODE_BAD)
 		return is_own(client.verb)             ? WP_PROBE_SURE
 		       : server.status == WP_DECODE_OK ? WP_PROBE_MAYBE
@@ -546,8 +571,6 @@ smtp_probe(const WpProbe *probe)
 		return WP_PROBE_NO;
 	return server.code == 220 && server.is_named ? WP_PROBE_LIKELY : WP_PROBE_MORE;
 }
-
-static const guint16 smtp_ports[] = { 25, 587, 2525, 24, 0 };
 
 const WpDecoder wp_decoder_smtp = {
 	.name = "smtp",

@@ -12,6 +12,9 @@
 #define HEADER_BYTES 24
 #define MAX_BODY     (1024u * 1024 * 1024)
 
+/* 250 of memcached, and before them the number of a collection (Couchbase). */
+#define MAX_KEY 255
+
 typedef struct {
 	guint8 opcode;
 	guint16 key_length;
@@ -85,7 +88,7 @@ read_header(WpBytes *in, guint8 magic, Header *out)
 		return WP_DECODE_BAD;
 	out->status = wp_bytes_be16(in);
 	out->body_length = wp_bytes_be32(in);
-	if (!in->failed && (out->body_length > MAX_BODY ||
+	if (!in->failed && (out->body_length > MAX_BODY || out->key_length > MAX_KEY ||
 			    out->body_length < (guint32)out->key_length + out->extras_length))
 		return WP_DECODE_BAD;
 	wp_bytes_skip(in, 12); /* opaque, cas */

@@ -97,6 +97,39 @@ START_TEST(smpp_is_nothing_else)
 }
 END_TEST
 
+/* Pieces of other protocols, as a capture that begins late, lost packets or cut them shows them. */
+static const struct {
+	const char *what;
+	const char *client;
+	const char *server;
+	guint16 port;
+} others[] = {
+	{ "the end of FTP", "'QUIT' r", "'221 Goodbye.' r", 21 },
+	{ "FTP before TLS", "'AUTH TLS' r", "'234 Proceed.' r", 21 },
+	{ "FTP that stays awake", "'NOOP' r", "'200 Zzz' r", 2121 },
+	{ "the end of POP3", "'QUIT' r", "'+OK 2 messages left' r", 110 },
+	{ "a ClientHello of SSL 2 whose rest is cut off",
+	  "x:8046010301002d00000010 x:010080 x:030080 x:0700c0 x:060040 x:020080", "", 443 },
+	{ "the middle of a ClientHello", "x:030100260100003103033333333333", "", 443 },
+};
+
+START_TEST(others_are_nobodys)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(others); i++) {
+		g_autoptr(GByteArray) client = wp_byte_words(others[i].client);
+		g_autoptr(GByteArray) server = wp_byte_words(others[i].server);
+		const guint8 *answer = server->len ? server->data : (const guint8 *)"";
+		WpProbe probe = { .client = wp_bytes(client->data, client->len),
+				  .server = wp_bytes(answer, server->len),
+				  .server_port = others[i].port,
+				  .is_cut = TRUE };
+		const WpDecoder *decoder = wp_decoder_detect(&probe, TRUE).decoder;
+		ck_assert_msg(decoder == &wp_decoder_generic, "%s is taken by %s", others[i].what,
+			      decoder->name);
+	}
+}
+END_TEST
+
 static const char *
 detect(const GByteArray *client, const GByteArray *server, gboolean from_start, gboolean is_udp)
 {
@@ -188,5 +221,5 @@ START_TEST(by_lot)
 }
 END_TEST
 
-WP_SUITE("detect", ping_is_nothing_else, smpp_is_nothing_else, each_its_own, spoken_before,
-	 one_side, mixed, by_lot)
+WP_SUITE("detect", ping_is_nothing_else, smpp_is_nothing_else, others_are_nobodys, each_its_own,
+	 spoken_before, one_side, mixed, by_lot)
