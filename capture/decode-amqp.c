@@ -321,7 +321,26 @@ is_waited_for(WpDecodeContext *context, guint16 channel, WpDirection caller, gui
 	return n_waiting == 1;
 }
 
-/* A close for an error is the answer to what waits on the channel, be it named or discarded unread. */
+/*
+ * The callid of the method that a close names as its reason, if CALLER waits for the answer to such; 0 where it
+ * is another, or cut off. ARGS: behind the code of the close.
+ */
+static guint64
+named_call(const Frame *frame, WpBytes args, WpDirection caller)
+{
+	gsize length;
+	read_short(&args, &length);
+	guint16 class_id = wp_bytes_be16(&args), method_id = wp_bytes_be16(&args);
+	const Method *method = args.failed ? NULL : find_method(class_id, method_id);
+	if (!method || method->sense != CALL || caller_of(method) != caller)
+		return 0;
+	return callid_of(frame->channel, class_id, method_id);
+}
+
+/*
+ * A close for an error is the answer to the method that it names, be that captured or not, else to what waits on
+ * the channel, be it discarded unread.
+ */
 static gboolean
 closes_call(WpDecodeContext *context, const Method *method, const Frame *frame, WpBytes args,
 	    WpDirection closer, guint64 *out_callid)
@@ -331,7 +350,8 @@ closes_call(WpDecodeContext *context, const Method *method, const Frame *frame, 
 		return FALSE;
 	if (wp_bytes_be16(&args) == NO_ERROR || args.failed)
 		return FALSE;
-	return is_waited_for(context, frame->channel, other(closer), out_callid);
+	*out_callid = named_call(frame, args, other(closer));
+	return *out_callid || is_waited_for(context, frame->channel, other(closer), out_callid);
 }
 
 /* What was sent on a channel while its close was on the way is discarded: the close-ok ends it. */

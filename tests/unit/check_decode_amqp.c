@@ -87,6 +87,25 @@ static const WpByteRow rows[] = {
 	  "C3 [3,3] amqp 26 queue.declare orders\n"
 	  "R3 [4,4] amqp 0 queue.declare orders error\n"
 	  "r2 [4,4] amqp 12 channel.close ok\n" },
+	{ "the method that the channel is closed for was not captured",
+	  { "mid", "C " DECLARE("1", "1"),
+	    "S " METHOD("1", "50", "11") "(b 'orders' ) w:0 w:0 " END, "c 26",
+	    "S " METHOD("1", "20", "40") "h:404 (b 'no queue' ) h:50 h:10 " END,
+	    "C " METHOD("1", "20", "41") END },
+	  "C1 [1,1] amqp 26 queue.declare orders\n"
+	  "R1 [2,2] amqp 27 queue.declare orders ok\n"
+	  "M2 [5,5] amqp 12 channel.close-ok unknown\n"
+	  "returns-orphan 1\n"
+	  "resyncs 1\n" },
+	{ "the method that the channel is closed for, beside another that waits",
+	  { "C " DECLARE("1", "0") METHOD("1", "20", "20") "b:1 " END,
+	    "S " METHOD("1", "20", "40") "h:404 (b 'no queue' ) h:50 h:10 " END,
+	    "C " METHOD("1", "20", "41") END },
+	  "C1 [1,1] amqp 26 queue.declare orders\n"
+	  "C2 [1,1] amqp 13 channel.flow\n"
+	  "R1 [2,2] amqp 27 queue.declare orders error\n"
+	  "R2 [3,3] amqp 0 channel.flow error\n"
+	  "M3 [3,3] amqp 12 channel.close-ok unknown\n" },
 	{ "a close whose reason is cut off",
 	  { "C " DECLARE("1", "1"), "S b:1 h:1 w:60 h:20 h:40 h:404 b:50 0:2", "y 52",
 	    "C " METHOD("1", "20", "41") END },

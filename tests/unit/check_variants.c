@@ -407,7 +407,6 @@ static const struct {
 	{ "mysql", "loss", "the same, lost" },
 	{ "mysql", "one-way", "the same, not captured" },
 	{ "pgsql", "mid-stream", "begins between two packets of one call" },
-	{ "amqp", "other-way", "a close that answers a call is one where that is missing" },
 	{ "redis", "snap-96", "the count of confirmed subscriptions is cut off" },
 	{ "mongodb", "snap-96", "that a compressed call has no answer is cut off" },
 	{ "rmi", "damaged-header", "replies have no length: what is missing shows late" },
