@@ -162,6 +162,7 @@ begin_call(State *state, WpDecodeContext *context, WpBytes in, WpUnit *unit)
 	unit->length = in.length;
 	unit->opens = &state->call;
 	state->call.kind = WP_KIND_CALL;
+	state->call.note = CALL;
 	if (!is_whole)
 		return WP_DECODE_OK;
 	wp_bytes_skip(&in, block + CALL_BYTES - 12);
@@ -193,6 +194,7 @@ begin_message(State *state, WpDecodeContext *context, WpBytes in, WpUnit *unit)
 	case PING:
 		status = decode_fixed(state, context, &in, 1, unit);
 		other->kind = WP_KIND_CALL;
+		other->note = PING;
 		other->marks = WP_MARK_SETUP;
 		label(context, other, "ping");
 		return status;
@@ -343,6 +345,14 @@ begin_return(State *state, WpDecodeContext *context, const WpBytes *in, WpUnit *
 	return WP_DECODE_OK;
 }
 
+/* FALSE where the next return is to a call of another KIND: that of this one was not captured. */
+static gboolean
+answers(WpDecodeContext *context, guint32 kind)
+{
+	guint32 note;
+	return !wp_decode_pending(context, &note) || note == kind;
+}
+
 static WpDecodeStatus
 decode_server(State *state, WpDecodeContext *context, WpBytes in, WpUnit *unit)
 {
@@ -356,10 +366,17 @@ decode_server(State *state, WpDecodeContext *context, WpBytes in, WpUnit *unit)
 	}
 	if (in.data[0] != PING_ACK)
 		return begin_return(state, context, &in, unit);
+	if (state->reply.is_open)
+		wp_decode_emit(context, &state->reply);
+	state->is_over = FALSE;
+	unit->length = 1;
+	if (!answers(context, PING)) {
+		wp_decode_count(context, WP_COUNT_RETURNS_ORPHAN);
+		return WP_DECODE_OK;
+	}
 	other->kind = WP_KIND_RETURN;
 	other->status = WP_STATUS_OK;
 	unit->opens = unit->emits = other;
-	unit->length = 1;
 	return WP_DECODE_OK;
 }
 

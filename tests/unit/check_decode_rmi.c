@@ -94,6 +94,20 @@ static const WpByteRow calls[] = {
 	  "calls-unanswered 1\n"
 	  "resyncs 4\n"
 	  "bytes-skipped 59\n" },
+	{ "a ping is lost behind a return, and the return before a ping",
+	  { HELLO, ACK, "C " ENDPOINT PRICE, "S " RETURN("1"), "c 1", "S b:0x53", "C " PRICE,
+	    "s 22", "c 1", "S b:0x53", "C " PRICE, "S " RETURN("1"), "G" },
+	  "C1 [1,1] rmi 7 (connect) setup\n"
+	  "R1 [2,2] rmi 15 (connect) ok setup\n"
+	  "C2 [3,3] rmi 41 method 0123456789abcdef\n"
+	  "R2 [4,4] rmi 22 method 0123456789abcdef ok\n"
+	  "C3 [7,7] rmi 41 method 0123456789abcdef\n"
+	  "C4 [11,11] rmi 41 method 0123456789abcdef\n"
+	  "R4 [12,12] rmi 22 method 0123456789abcdef ok\n"
+	  "returns-orphan 1\n"
+	  "returns-unsure 1\n"
+	  "calls-unanswered 1\n"
+	  "resyncs 3\n" },
 	{ "cut by the snap length",
 	  { HELLO, ACK, "C " ENDPOINT, "C " PRICE "0:20", "x 300", "S " RETURN("1") "0:40", "y 800",
 	    "C " PRICE "0:20", "x 300", "S " RETURN("1") "0:40", "y 800" },
