@@ -45,6 +45,7 @@ typedef struct {
 	gboolean is_last[2];   /* that packet is the last of its message */
 	guint16 id;
 	gboolean is_used;
+	gboolean has_hole; /* packets of the server are missing since the last request */
 } Session;
 
 typedef struct {
@@ -97,15 +98,18 @@ read_packet(WpBytes in, WpDirection direction, Packet *out)
 		       : WP_DECODE_OK;
 }
 
+/* HAS_HOLE: a response may have been missed that ended before. */
 static void
-end_response(WpDecodeContext *context, WpMessage *reply, WpBytes payload)
+end_response(WpDecodeContext *context, WpMessage *reply, gboolean has_hole, WpBytes payload)
 {
 	guint32 note;
 	gboolean is_attention = FALSE;
 	reply->status = WP_STATUS_UNKNOWN;
 	if (!wp_decode_is_cut(context))
 		reply->status = (guint8)wp_tds_outcome(payload, &is_attention);
-	if (!is_attention || wp_decode_pending_callid(context, reply->callid, &note))
+	gboolean is_alone = !reply->is_open && wp_tds_is_bare(payload);
+	if (!is_attention ||
+	    (wp_decode_pending_callid(context, reply->callid, &note) && !(has_hole && is_alone)))
 		return;
 	/* The attention came too late, and has an acknowledgement of its own. */
 	reply->kind = WP_KIND_MESSAGE;
@@ -122,15 +126,16 @@ bytes_wanted(const Packet *packet, WpDirection direction, gboolean is_first)
 }
 
 static void
-describe_packet(WpDecodeContext *context, WpMessage *message, WpDirection direction,
-		const Packet *packet, WpBytes payload)
+describe_packet(WpDecodeContext *context, Session *session, WpMessage *message,
+		WpDirection direction, const Packet *packet, WpBytes payload)
 {
 	if (direction == WP_FROM_SERVER) {
 		message->kind = WP_KIND_RETURN;
 		if (packet->is_last)
-			end_response(context, message, payload);
+			end_response(context, message, session->has_hole, payload);
 		return;
 	}
+	session->has_hole &= packet->type == WP_TDS_ATTENTION;
 	message->kind = packet->type == WP_TDS_ATTENTION ? WP_KIND_MESSAGE : WP_KIND_CALL;
 	if (!message->is_open)
 		wp_tds_describe(context, message, packet->type, payload);
@@ -151,7 +156,7 @@ decode_packet(State *state, WpDecodeContext *context, Session *session, WpDirect
 	}
 	gsize at = lead + HEADER_BYTES;
 	message->callid = (guint64)session->id + 1;
-	describe_packet(context, message, direction, packet,
+	describe_packet(context, session, message, direction, packet,
 			wp_bytes(in.data + at, MIN(in.length, wanted) - at));
 	unit->opens = message->is_open ? NULL : message;
 	unit->extends = message;
@@ -218,7 +223,7 @@ continue_packet(Session *session, WpDecodeContext *context, WpDirection directio
 	unit->extends = message;
 	if (is_end && direction == WP_FROM_SERVER)
 		end_response(
-			context, message,
+			context, message, session->has_hole,
 			wp_bytes(in.data + SMP_BYTES, MIN(in.length, unit->length) - SMP_BYTES));
 	unit->emits = is_end ? message : NULL;
 	return WP_DECODE_OK;
@@ -337,6 +342,7 @@ tds_lost(void *data, WpDecodeContext *context, WpDirection direction)
 	for (guint i = 0; i < MAX_SESSIONS; i++) {
 		state->sessions[i].messages[direction] = (WpMessage){ 0 };
 		state->sessions[i].left[direction] = 0;
+		state->sessions[i].has_hole |= direction == WP_FROM_SERVER;
 	}
 	if (direction == WP_FROM_CLIENT)
 		state->attention = (WpMessage){ 0 };

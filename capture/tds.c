@@ -250,6 +250,12 @@ wp_tds_is_response(WpBytes in)
 	return in.length > 0 && memchr(tokens, in.data[0], sizeof tokens) != NULL;
 }
 
+gboolean
+wp_tds_is_bare(WpBytes in)
+{
+	return wp_bytes_left(&in) == DONE_BYTES;
+}
+
 WpStatus
 wp_tds_outcome(WpBytes in, gboolean *out_is_attention)
 {

@@ -40,4 +40,7 @@ gboolean wp_tds_is_response(WpBytes in);
  */
 WpStatus wp_tds_outcome(WpBytes in, gboolean *out_is_attention);
 
+/* TRUE where that token is all that there is in the packet. */
+gboolean wp_tds_is_bare(WpBytes in);
+
 #endif

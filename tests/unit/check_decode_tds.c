@@ -78,6 +78,17 @@ static const WpByteRow calls[] = {
 	  "R3 [6,6] tds 21 SELECT t (a) ok\n"
 	  "M4 [7,7] tds 8 attention unknown\n"
 	  "m5 [8,8] tds 21 attention ok\n" },
+	{ "the response is lost, and attention came too late for it",
+	  { "mid", "C " PACKET("1") HEADERS QUERY ")", "C " PACKET("6") ")", "s 21",
+	    "S " PACKET("4") DONE("0xfd", "0x20") ")", "C " PACKET("1") HEADERS QUERY ")",
+	    "S " PACKET("4") DONE("0xfd", "0") ")" },
+	  "C1 [1,1] tds 68 SELECT t (a)\n"
+	  "M2 [2,2] tds 8 attention unknown\n"
+	  "m3 [4,4] tds 21 attention ok\n"
+	  "C4 [5,5] tds 68 SELECT t (a)\n"
+	  "R4 [6,6] tds 21 SELECT t (a) ok\n"
+	  "calls-unanswered 1\n"
+	  "resyncs 1\n" },
 };
 
 START_TEST(requests)
