@@ -62,6 +62,8 @@ static const Verb verbs[] = {
 
 typedef struct {
 	WpMessage message[2];
+	guint64 n_pings[2];    /* by sender of the PING */
+	guint64 n_answered[2]; /* ... of them, or given up */
 } State;
 
 typedef struct {
@@ -174,7 +176,7 @@ read_line(WpBytes in, WpDirection direction, Line *out)
 
 /* --- messages --- */
 
-/* What pairs: the reply subject, hashed; PING and PONG have 0. */
+/* What pairs: the reply subject, hashed; always odd. */
 static guint64
 callid_of(const Word *subject)
 {
@@ -182,6 +184,13 @@ callid_of(const Word *subject)
 	for (gsize i = 0; i < subject->length; i++)
 		hash = (hash ^ (guint8)subject->text[i]) * G_GUINT64_CONSTANT(1099511628211);
 	return hash | 1;
+}
+
+/* PING and PONG name nothing, and come in order: the number of the PING, made even. */
+static guint64
+callid_of_ping(guint64 n)
+{
+	return n << 1;
 }
 
 static void
@@ -236,9 +245,28 @@ describe_data(WpDecodeContext *context, const Line *line, WpBytes payload, WpMes
 	wp_decode_tokens(context, message, payload.data + payload.at, wp_bytes_left(&payload));
 }
 
+static void
+describe_ping(State *state, WpDirection from, gboolean is_answer, WpMessage *message)
+{
+	WpDirection asker = is_answer ? !from : from;
+	if (!is_answer) {
+		message->kind = WP_KIND_CALL;
+		message->status = WP_STATUS_UNKNOWN;
+		message->callid = callid_of_ping(state->n_pings[asker]++);
+		return;
+	}
+	message->kind = WP_KIND_RETURN;
+	message->status = WP_STATUS_OK;
+	message->label = 0;
+	message->callid = callid_of_ping(state->n_answered[asker]);
+	if (state->n_answered[asker] < state->n_pings[asker])
+		state->n_answered[asker]++;
+}
+
 /* FALSE where the line makes no record. */
 static gboolean
-describe_line(WpDecodeContext *context, const Line *line, WpMessage *message)
+describe_line(State *state, WpDecodeContext *context, WpDirection from, const Line *line,
+	      WpMessage *message)
 {
 	char first = line->verb->verb[0], second = line->verb->verb[1];
 	message->kind = WP_KIND_MESSAGE;
@@ -248,11 +276,8 @@ describe_line(WpDecodeContext *context, const Line *line, WpMessage *message)
 	label(context, message, line);
 	if (first == '-')
 		message->status = WP_STATUS_ERROR;
-	if (first == 'P') { /* PING, PONG */
-		message->kind = second == 'I' ? WP_KIND_CALL : WP_KIND_RETURN;
-		message->status = second == 'I' ? WP_STATUS_UNKNOWN : WP_STATUS_OK;
-		message->label = second == 'I' ? message->label : 0;
-	}
+	if (first == 'P') /* PING, PONG */
+		describe_ping(state, from, second == 'O', message);
 	return TRUE;
 }
 
@@ -267,7 +292,8 @@ starts_tls(WpBytes in, const Line *line)
 static WpDecodeStatus
 nats_decode(void *data, WpDecodeContext *context, WpDirection direction, WpBytes in, WpUnit *unit)
 {
-	WpMessage *message = &((State *)data)->message[direction];
+	State *state = data;
+	WpMessage *message = &state->message[direction];
 	Line line;
 	WpDecodeStatus status = read_line(in, direction, &line);
 	if (status != WP_DECODE_OK)
@@ -283,13 +309,21 @@ nats_decode(void *data, WpDecodeContext *context, WpDirection direction, WpBytes
 	if (has_data)
 		describe_data(context, &line, wp_bytes(in.data + line.line, there), message);
 	else
-		is_shown = describe_line(context, &line, message);
+		is_shown = describe_line(state, context, direction, &line, message);
 	if (is_shown)
 		unit->opens = unit->extends = unit->emits = message;
 	else
 		*message = (WpMessage){ 0 };
 	unit->becomes = starts_tls(in, &line) ? &wp_decoder_tls : NULL;
 	return WP_DECODE_OK;
+}
+
+/* Any PONG may have been in the hole: those that are waited for are given up. */
+static void
+nats_lost(void *data, WpDecodeContext *context, WpDirection direction)
+{
+	State *state = data;
+	state->n_answered[!direction] = state->n_pings[!direction];
 }
 
 /* --- detection --- */
@@ -354,4 +388,5 @@ const WpDecoder wp_decoder_nats = {
 	.probe = nats_probe,
 	.decode = nats_decode,
 	.sync = nats_sync,
+	.lost = nats_lost,
 };

@@ -35,6 +35,28 @@ static const WpByteRow rows[] = {
 	  "m4 [6,6] nats 22 -ERR error\n"
 	  "m5 [6,6] nats 17 MSG news unknown\n"
 	  "M6 [7,7] nats 9 UNSUB {} unknown\n" },
+	{ "two ask before the first is answered",
+	  { INFO, "C 'PING' r", "C 'PING' r", "S 'PONG' r", "S 'PING' r 'PONG' r", "C 'PONG' r" },
+	  "m1 [1,1] nats 34 INFO unknown setup\n"
+	  "C2 [2,2] nats 6 PING setup\n"
+	  "C3 [3,3] nats 6 PING setup\n"
+	  "R2 [4,4] nats 6 PING ok setup\n"
+	  "c4 [5,5] nats 6 PING setup\n"
+	  "R3 [5,5] nats 6 PING ok setup\n"
+	  "r4 [6,6] nats 6 PING ok setup\n" },
+	{ "a PONG is lost, then a PING",
+	  { INFO, "C 'PING' r", "s 6", "C 'PING' r", "S 'PONG' r", "c 6", "C 'SUB a 1' r",
+	    "S 'PONG' r", "C 'PING' r", "S 'PONG' r" },
+	  "m1 [1,1] nats 34 INFO unknown setup\n"
+	  "C2 [2,2] nats 6 PING setup\n"
+	  "C3 [4,4] nats 6 PING setup\n"
+	  "R3 [5,5] nats 6 PING ok setup\n"
+	  "M4 [7,7] nats 9 SUB a unknown\n"
+	  "C5 [9,9] nats 6 PING setup\n"
+	  "R5 [10,10] nats 6 PING ok setup\n"
+	  "returns-orphan 1\n"
+	  "calls-unanswered 1\n"
+	  "resyncs 2\n" },
 	{ "headers; nobody listens; time ran out",
 	  { INFO, "C 'HPUB a.b _INBOX.1 12 14' r 'NATS/1.0' r r 'hi' r",
 	    "S 'HMSG _INBOX.1 1 16 16' r 'NATS/1.0 503' r r r", "C 'PUB c _INBOX.2 0' r r",
