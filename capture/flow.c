@@ -577,7 +577,7 @@ is_strange(const Flow *flow, guint side, const WpSegment *segment)
 {
 	const WpHalf *other = &flow->tcp.half[!side];
 	if (!(segment->flags & WP_TCP_ACK) || segment->flags & WP_TCP_RST || !other->is_known ||
-	    flow->tcp.is_settling)
+	    flow->tcp.is_settling || (other->has_rival && other->rival == segment->ack))
 		return FALSE;
 	gint32 distance = (gint32)(segment->ack - (guint32)MAX(other->next, other->acked));
 	return distance > WP_REASSEMBLY_FAR || distance < -WP_REASSEMBLY_FAR;
@@ -606,7 +606,8 @@ find_tcp_flow(WpFlows *flows, const WpFlowKey *key, guint side, const WpSegment 
 	Flow *flow = wp_flow_table_find(flows->table, key);
 	gboolean is_syn = (segment->flags & WP_TCP_SYN) != 0;
 
-	if (flow && is_syn && wp_reassembly_is_other(&flow->tcp, side, segment)) {
+	if (flow && is_syn && wp_reassembly_is_other(&flow->tcp, side, segment) &&
+	    !wp_reassembly_is_rival(&flow->tcp, side, segment)) {
 		remove_flow(flows, flow, WP_FINISH_TIMEOUT);
 		flow = NULL;
 	}

@@ -422,6 +422,15 @@ note_cover(WpHalf *half, guint64 ack, gint64 time_ns)
 	half->cover_ns = time_ns;
 }
 
+/* NUMBER is acknowledged of HALF, which began with one of two numbers. */
+static void
+choose_origin(WpHalf *half, guint32 number)
+{
+	if (number == half->rival && half->next == half->origin && !half->first)
+		begin_half(half, number);
+	half->has_rival = 0;
+}
+
 /*
  * Takes the acknowledgement NUMBER sent by SIDE at TIME_NS; returns its offset, 0 where it makes no
  * sense.
@@ -434,6 +443,8 @@ take_ack(WpReassembly *flow, guint side, guint32 number, gint64 time_ns)
 		begin_half(half, number);
 		flow->is_settling |= flow->half[side].has_syn; /* its own SYN may come late */
 	}
+	if (half->has_rival)
+		choose_origin(half, number);
 	/* Of a side that is not captured, what is acknowledged is all that is known. */
 	guint64 near = half->is_seen ? half->next : half->acked;
 	guint64 ack = unwrap(near, number);
@@ -461,6 +472,11 @@ take_syn(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpSegment *
 {
 	WpHalf *half = &flow->half[side];
 	guint32 first = segment->seq + 1;
+	if (wp_reassembly_is_rival(flow, side, segment)) {
+		half->has_rival = 1;
+		half->rival = first;
+		return;
+	}
 	if (!half->is_known)
 		begin_half(half, first);
 	if (flow->is_settling && !half->has_syn) {
@@ -789,6 +805,16 @@ wp_reassembly_is_other(const WpReassembly *flow, guint side, const WpSegment *se
 		return (guint32)half->origin != segment->seq + 1;
 	return segment->flags & WP_TCP_ACK && other->is_known &&
 	       (guint32)other->origin != segment->ack && other->is_seen;
+}
+
+gboolean
+wp_reassembly_is_rival(const WpReassembly *flow, guint side, const WpSegment *segment)
+{
+	const WpHalf *half = &flow->half[side], *other = &flow->half[!side];
+	return segment->flags & WP_TCP_ACK && half->has_syn && !flow->is_settling &&
+	       (guint32)half->origin != segment->seq + 1 && half->next == half->origin &&
+	       half->acked == half->origin && !half->first && other->has_syn &&
+	       (guint32)other->origin == segment->ack;
 }
 
 void

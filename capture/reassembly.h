@@ -72,6 +72,7 @@ typedef struct {
 	guint has_reset : 1; /* a RST waits */
 	guint is_ended : 1;  /* the FIN was handed over */
 	guint has_strange : 1;
+	guint has_rival : 1;  /* its SYN came with two numbers, and the other side has taken none */
 	guint32 strange;      /* sequence number after a segment that was too far off to believe */
 	guint64 origin;       /* offset of the first byte: 0 in stamps */
 	guint64 next;         /* offset of the next byte to hand over */
@@ -85,6 +86,7 @@ typedef struct {
 	guint64 gap_end;    /* end of the last gap: a gap that begins here is the same one */
 	guint64 last_ack;   /* latest acknowledgement inside the present hole ... */
 	guint32 inner_acks; /* ... and how many there were, each the end of a lost segment */
+	guint32 rival;      /* the number behind the later of the two SYNs; valid with has_rival */
 	guint64 cover;      /* the first acknowledgement of all of the present hole ... */
 	gint64 cover_ns;    /* ... and when */
 	guint32 held_bytes;
@@ -150,6 +152,12 @@ gboolean wp_reassembly_is_over(const WpReassembly *flow);
  * and ports with other sequence numbers.
  */
 gboolean wp_reassembly_is_other(const WpReassembly *flow, guint side, const WpSegment *segment);
+
+/*
+ * TRUE where the SYN of SEGMENT answers the SYN of the other side once more, with another number than before: two
+ * servers behind one address did. The acknowledgement of the other side will tell which it goes on with.
+ */
+gboolean wp_reassembly_is_rival(const WpReassembly *flow, guint side, const WpSegment *segment);
 
 /* Frees what waits. */
 void wp_reassembly_clear(WpReassemblyEnv *env, WpReassembly *flow);

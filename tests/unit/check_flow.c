@@ -334,6 +334,32 @@ START_TEST(port_reuse)
 }
 END_TEST
 
+/* Two answers to one SYN, as of two servers behind one address: that counts which the client goes on with. */
+START_TEST(answered_twice)
+{
+	static const Step first[] = { { "C SYN", "" }, { "S SYN ack 0", "" } };
+	static const Step other[] = { { "S SYN ack 0", "" } };
+	static const Step rest[] = {
+		{ "C 0-10 ack 0", "1: new C>S sure start; 1: C 0-10" },
+		{ "S 0-5 ack 10", "1: S 0-5" },
+		{ "S 5 ack 10 FIN", "1: S end" },
+		{ "C 10 ack 6 FIN", "1: C end; 1: finish fin" },
+	};
+	for (guint taken = 0; taken < 2; taken++) {
+		Fixture f;
+		set_up(&f, 0);
+		f.sender.isn[1] = 5000;
+		RUN(&f, first);
+		f.sender.isn[1] = 4000000000u;
+		RUN(&f, other);
+		f.sender.isn[1] = taken ? 4000000000u : 5000;
+		RUN(&f, rest);
+		ck_assert_uint_eq(counted(&f, WP_COUNT_FLOWS_TCP), 1);
+		tear_down(&f);
+	}
+}
+END_TEST
+
 /*
  * The same ports again, but the SYNs and the end before them were not captured. The client's numbers tell,
  * by what the server acknowledges; one such packet alone may be a broken one.
@@ -656,6 +682,7 @@ START_TEST(nothing_to_begin_with)
 }
 END_TEST
 
-WP_SUITE("flow", whole_flow, orientation, orientation_by_others, port_reuse, port_reuse_unseen,
-	 waiting, skewed_directions, datagram_order, datagram_before_silence, silence, eviction,
-	 memory, address_flood, many_short_flows, counts, refusals, nothing_to_begin_with)
+WP_SUITE("flow", whole_flow, orientation, orientation_by_others, port_reuse, answered_twice,
+	 port_reuse_unseen, waiting, skewed_directions, datagram_order, datagram_before_silence,
+	 silence, eviction, memory, address_flood, many_short_flows, counts, refusals,
+	 nothing_to_begin_with)
