@@ -53,11 +53,10 @@ wp_stream_note_bytes(WpStream *stream, WpDirection from, guint64 offset, guint64
 		spell->first.offset = offset;
 	}
 	spell->end = offset + length;
+	if (stamp && (!spell->has_last || stamp->time_ns >= spell->last.time_ns))
+		spell->last = *stamp; /* what lies behind bytes that came late was there before */
+	spell->last.offset = spell->end - 1;
 	spell->has_last = stamp != NULL;
-	if (stamp) {
-		spell->last = *stamp;
-		spell->last.offset = spell->end - 1;
-	}
 }
 
 void

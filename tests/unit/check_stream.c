@@ -144,6 +144,21 @@ static const WpDecodeRow unread[] = {
 	  "C1 [1,1] http 19 GET /a\nR1 [2,3] http 537 GET /a ok\n"
 	  "C2 [4,4] http 19 GET /a\nR2 [5,5] http 30 GET /a error\nreturns-unread 2\nresyncs "
 	  "1\nbytes-skipped 14\n" },
+	{ "a packet overtook the one before: the return ends when all has come",
+	  { .port = 80 },
+	  { WP_C(ASK),
+	    WP_S(HEAD_SEEN),
+	    WP_S_CUT(500),
+	    WP_S("12345678"),
+	    { 'E', NULL, 3 },
+	    WP_S("12345678"),
+	    WP_C(ASK),
+	    WP_S(ERROR_SEEN),
+	    WP_S_CUT(10),
+	    WP_S_FIN },
+	  "C1 [1,1] http 19 GET /a\nR1 [2,3] http 536 GET /a ok\n"
+	  "C2 [6,6] http 19 GET /a\nR2 [7,7] http 30 GET /a error\nreturns-unread 2\n"
+	  "resyncs 1\nbytes-skipped 22\n" },
 	{ "calls cut as well, the client ends",
 	  { .port = 80 },
 	  { WP_C("GET /bbbbbbbbbbbbbbbbbbb?x"), WP_C_CUT(99), WP_S(HEAD_SEEN), WP_S_CUT(500),
