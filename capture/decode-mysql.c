@@ -557,9 +557,9 @@ sync_at(void *user_state, WpDecodeContext *context, WpDirection direction, WpByt
 	guint8 sequence;
 	if (wp_mysql_head(in, &length, &sequence) != WP_DECODE_OK)
 		return WP_DECODE_MORE;
-	if (state->is_compressed) /* which counts from 0 with each command */
-		return sequence == (direction == WP_FROM_CLIENT ? 0 : 1) ? WP_DECODE_OK
-									 : WP_DECODE_BAD;
+	if (state->is_compressed)
+		return wp_mysql_frame_begins(in, direction,
+					     state->progress.capabilities & WP_MYSQL_CAN_ZSTD);
 	gsize whole = WP_MYSQL_HEAD + length;
 	WpProbeVerdict verdict = wp_mysql_judge(in, direction);
 	if (verdict != WP_PROBE_MAYBE)

@@ -306,6 +306,36 @@ wp_mysql_unpack(WpBytes frame, guint8 *buffer, gsize size)
 
 /* --- how bytes look --- */
 
+/* Whether what is packed begins as zlib (RFC 1950) or as Zstandard (RFC 8878) begins. */
+static gboolean
+is_packed(WpBytes in, gboolean is_zstd)
+{
+	if (is_zstd)
+		return wp_bytes_starts(&in, "\x28\xb5\x2f\xfd", 4);
+	guint16 head = wp_bytes_be16(&in);
+	return head >> 8 == 0x78 && head % 31 == 0;
+}
+
+/* What the head of a frame can say of SIZE bytes that are PACKED: no byte becomes more than 1032. */
+#define PACKED_MOST 1032
+
+WpDecodeStatus
+wp_mysql_frame_begins(WpBytes in, WpDirection from, gboolean is_zstd)
+{
+	gsize size = wp_bytes_le24(&in);
+	guint8 sequence = wp_bytes_u8(&in);
+	gsize unpacked = wp_bytes_le24(&in);
+	if (in.failed || wp_bytes_left(&in) < MIN(size, WP_MYSQL_HEAD))
+		return WP_DECODE_MORE;
+	if (sequence != (from == WP_FROM_CLIENT ? 0 : 1))
+		return WP_DECODE_BAD;
+	WpBytes inside = wp_bytes(in.data + in.at, MIN(size, wp_bytes_left(&in)));
+	if (unpacked == 0)
+		return wp_mysql_judge(inside, from) == WP_PROBE_NO ? WP_DECODE_BAD : WP_DECODE_OK;
+	return unpacked <= size * PACKED_MOST && is_packed(inside, is_zstd) ? WP_DECODE_OK
+									    : WP_DECODE_BAD;
+}
+
 static WpProbeVerdict
 judge_sql(WpBytes body)
 {

@@ -105,6 +105,9 @@ void wp_mysql_add_parameter_tokens(WpDecodeContext *context, WpMessage *message,
 #define WP_MYSQL_FRAME_HEAD 7
 gsize wp_mysql_unpack(WpBytes frame, guint8 *buffer, gsize size);
 
+/* Whether the first frame of a command, or of a reply, begins at the front of IN: not one of the packets inside. */
+WpDecodeStatus wp_mysql_frame_begins(WpBytes in, WpDirection from, gboolean is_zstd);
+
 /*
  * How well IN looks like commands, or like replies from their first packet on, up to its end. MAYBE:
  * nothing in it speaks against. LIKELY: hardly by chance.

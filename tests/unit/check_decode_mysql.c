@@ -368,6 +368,39 @@ START_TEST(compressed)
 }
 END_TEST
 
+/* The head of a frame is lost: what was inside looks like a frame of its own. Behind it, all is as before. */
+START_TEST(compressed_lost)
+{
+	char prepare[512], prepared[512], execute[512], rows[512];
+	gsize n_prepare = make_frame(prepare, 0, PREPARE_T, sizeof PREPARE_T - 1, FALSE);
+	gsize n_prepared = make_frame(prepared, 1, PREPARED_BARE, sizeof PREPARED_BARE - 1, FALSE);
+	gsize n_execute = make_frame(execute, 0, EXECUTE, sizeof EXECUTE - 1, TRUE);
+	gsize n_rows = make_frame(rows, 1, RESULT, sizeof RESULT - 1, TRUE);
+	const WpStep steps[] = {
+		WP_S(GREETING),
+		WP_C(LOGIN_PACKED),
+		WP_S(OK("\2")),
+		WP_C_HOLE(7),
+		WP_C_BYTES(prepare + 7, n_prepare - 7),
+		WP_S_BYTES(prepared, n_prepared),
+		WP_C_BYTES(execute, n_execute),
+		WP_S_HOLE(7),
+		WP_S_BYTES(rows + 7, n_rows - 7),
+		WP_C_BYTES(prepare, n_prepare),
+		WP_S_BYTES(prepared, n_prepared),
+	};
+	g_autofree char *got = wp_decode_run(NULL, steps, G_N_ELEMENTS(steps));
+	g_autofree char *expected = g_strdup_printf(
+		OPENED "C3 [7,7] mysql %d EXECUTE\nR3 [9,9] mysql %d EXECUTE unknown\n"
+		       "C4 [10,10] mysql %d PREPARE SELECT t (a) WHERE b\n"
+		       "R4 [11,11] mysql %d PREPARE SELECT t (a) WHERE b ok\n"
+		       "returns-orphan 1\nreturns-unread 1\nresyncs 2\n"
+		       "bytes-skipped 80\n",
+		(int)n_execute, (int)n_rows, (int)n_prepare, (int)n_prepared);
+	ck_assert_str_eq(got, expected);
+}
+END_TEST
+
 /* The snap length leaves the begins of greeting and login: that what follows is compressed is in them. */
 START_TEST(cut_login)
 {
@@ -454,4 +487,5 @@ START_TEST(sql_modes)
 END_TEST
 
 WP_SUITE("decode-mysql", logins, calls_and_returns, in_midstream, around_holes, hostile_bytes,
-	 continued_packets, compressed, cut_login, many_statements, tokens, sql_modes)
+	 continued_packets, compressed, compressed_lost, cut_login, many_statements, tokens,
+	 sql_modes)
