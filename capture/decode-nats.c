@@ -23,6 +23,9 @@
 #define PAYLOAD_MAX (64u * 1024 * 1024)
 
 /* Of each payload so much is looked at. */
+/* So many PINGs of a side may wait at a hole to be known from those that may have been answered in it. */
+#define PINGS_FOLLOWED 8
+
 #define LOOKED_AT 256
 
 /* Most words that a line has. */
@@ -60,10 +63,17 @@ static const Verb verbs[] = {
 	{ "-ERR", BARE, WP_FROM_SERVER, 0, MAX_WORDS, 0, 0, 0 },
 };
 
+/* The PINGs of one side. */
+typedef struct {
+	guint64 n;
+	guint64 n_answered;            /* or given up */
+	guint64 peers[PINGS_FOLLOWED]; /* of the latest: stamp.peer, at their number */
+} Pings;
+
 typedef struct {
 	WpMessage message[2];
-	guint64 n_pings[2];    /* by sender of the PING */
-	guint64 n_answered[2]; /* ... of them, or given up */
+	Pings pings[2];
+	gboolean has_hole[2]; /* behind the last unit of that direction */
 } State;
 
 typedef struct {
@@ -246,21 +256,37 @@ describe_data(WpDecodeContext *context, const Line *line, WpBytes payload, WpMes
 }
 
 static void
-describe_ping(State *state, WpDirection from, gboolean is_answer, WpMessage *message)
+describe_ping(State *state, WpDecodeContext *context, WpDirection from, gboolean is_answer,
+	      WpMessage *message)
 {
-	WpDirection asker = is_answer ? !from : from;
+	Pings *pings = &state->pings[is_answer ? !from : from];
 	if (!is_answer) {
 		message->kind = WP_KIND_CALL;
 		message->status = WP_STATUS_UNKNOWN;
-		message->callid = callid_of_ping(state->n_pings[asker]++);
+		message->callid = callid_of_ping(pings->n);
+		pings->peers[pings->n++ % PINGS_FOLLOWED] = wp_decode_stamp(context).peer;
 		return;
 	}
 	message->kind = WP_KIND_RETURN;
 	message->status = WP_STATUS_OK;
 	message->label = 0;
-	message->callid = callid_of_ping(state->n_answered[asker]);
-	if (state->n_answered[asker] < state->n_pings[asker])
-		state->n_answered[asker]++;
+	message->callid = callid_of_ping(pings->n_answered);
+	if (pings->n_answered < pings->n)
+		pings->n_answered++;
+}
+
+/* Bytes before OFFSET are missing: PINGs whose PONG may have been among them are given up. */
+static void
+give_up(Pings *pings, guint64 offset)
+{
+	while (pings->n_answered < pings->n) {
+		guint64 peer = pings->peers[pings->n_answered % PINGS_FOLLOWED];
+		gboolean is_known =
+			pings->n - pings->n_answered <= PINGS_FOLLOWED && peer != WP_NO_OFFSET;
+		if (is_known && peer >= offset)
+			return;
+		pings->n_answered++;
+	}
 }
 
 /* FALSE where the line makes no record. */
@@ -277,7 +303,7 @@ describe_line(State *state, WpDecodeContext *context, WpDirection from, const Li
 	if (first == '-')
 		message->status = WP_STATUS_ERROR;
 	if (first == 'P') /* PING, PONG */
-		describe_ping(state, from, second == 'O', message);
+		describe_ping(state, context, from, second == 'O', message);
 	return TRUE;
 }
 
@@ -306,6 +332,9 @@ nats_decode(void *data, WpDecodeContext *context, WpDirection direction, WpBytes
 		return WP_DECODE_MORE;
 	}
 	gsize there = MIN(MIN(in.length, wanted), line.line + line.payload) - line.line;
+	if (state->has_hole[direction])
+		give_up(&state->pings[!direction], wp_decode_stamp(context).offset);
+	state->has_hole[direction] = FALSE;
 	if (has_data)
 		describe_data(context, &line, wp_bytes(in.data + line.line, there), message);
 	else
@@ -318,12 +347,10 @@ nats_decode(void *data, WpDecodeContext *context, WpDirection direction, WpBytes
 	return WP_DECODE_OK;
 }
 
-/* Any PONG may have been in the hole: those that are waited for are given up. */
 static void
 nats_lost(void *data, WpDecodeContext *context, WpDirection direction)
 {
-	State *state = data;
-	state->n_answered[!direction] = state->n_pings[!direction];
+	((State *)data)->has_hole[direction] = TRUE;
 }
 
 /* --- detection --- */

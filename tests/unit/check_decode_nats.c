@@ -57,6 +57,14 @@ static const WpByteRow rows[] = {
 	  "returns-orphan 1\n"
 	  "calls-unanswered 1\n"
 	  "resyncs 2\n" },
+	{ "a hole of several packets: the first PING came before its end",
+	  { INFO, "s 12", "B 6", "C 'PING' r", "C 'PING' r", "S 'PONG' r" },
+	  "m1 [1,1] nats 34 INFO unknown setup\n"
+	  "C2 [4,4] nats 6 PING setup\n"
+	  "C3 [5,5] nats 6 PING setup\n"
+	  "R3 [6,6] nats 6 PING ok setup\n"
+	  "calls-unanswered 1\n"
+	  "resyncs 1\n" },
 	{ "headers; nobody listens; time ran out",
 	  { INFO, "C 'HPUB a.b _INBOX.1 12 14' r 'NATS/1.0' r r 'hi' r",
 	    "S 'HMSG _INBOX.1 1 16 16' r 'NATS/1.0 503' r r r", "C 'PUB c _INBOX.2 0' r r",
