@@ -51,6 +51,8 @@
 	X(FLOWS_ONE_WAY, "flows-one-way", NOTE, "TCP flows of which one direction is missing")     \
 	X(FLOWS_UNDECODED, "flows-undecoded", NOTE, "flows of no known protocol, taken by turns")  \
 	X(FLOWS_MULTIPLEXED, "flows-multiplexed", LOSS, "flows that may be multiplexed: no calls") \
+	X(TLS_MULTIPLEXED, "tls-multiplexed", LOSS,                                                \
+	  "TLS flows that may be multiplexed, without keys: no calls")                             \
 	X(FLOWS_PROXIED, "flows-proxied", INFO, "TCP flows that begin with a PROXY header")        \
 	X(TLS_DECRYPTED, "tls-decrypted", INFO, "TLS flows decrypted with the keys given")         \
 	X(TLS_WITHOUT_KEYS, "tls-without-keys", NOTE, "TLS flows whose keys were not given")       \

@@ -378,7 +378,10 @@ wp_stream_close_calls(WpStream *stream, WpFinish how, const WpStamp *stamp)
 	if (stream->front)
 		wp_stream_count(stream, WP_FROM_CLIENT, WP_COUNT_FLOWS_PROXIED, 1);
 	if (stream->is_multiplexed)
-		wp_stream_count(stream, WP_FROM_CLIENT, WP_COUNT_FLOWS_MULTIPLEXED, 1);
+		wp_stream_count(stream, WP_FROM_CLIENT,
+				stream->decoder == &wp_decoder_tls ? WP_COUNT_TLS_MULTIPLEXED
+								   : WP_COUNT_FLOWS_MULTIPLEXED,
+				1);
 	close_direction(stream, WP_FROM_CLIENT, how, stamp);
 	close_direction(stream, WP_FROM_SERVER, how, stamp);
 }

@@ -131,15 +131,23 @@ wp_words_no_records(gboolean is_selective, guint64 n_packets)
 	return "No calls were found in these packets: see the capture quality below.";
 }
 
-static guint64
-count_of(const WpView *view, WpCounter counter)
+/* NULL where it is zero. */
+static const WpViewCounter *
+find_counter(const WpView *view, WpCounter counter)
 {
 	const WpViewQuality *quality = &view->quality;
 
 	for (guint32 i = 0; i < quality->n_counters; i++)
 		if (quality->counters[i].name == wp_counter_info[counter].name)
-			return quality->counters[i].count;
-	return 0;
+			return &quality->counters[i];
+	return NULL;
+}
+
+static guint64
+count_of(const WpView *view, WpCounter counter)
+{
+	const WpViewCounter *found = find_counter(view, counter);
+	return found ? found->count : 0;
 }
 
 /* Why there is nothing to show. */
@@ -270,20 +278,48 @@ words_of_one_way(const WpView *view)
 		wp_format_count(some, n), wp_format_count(count, all));
 }
 
+/* (transfer full) NULL where the calls of all TLS flows could be told. */
+static char *
+words_of_sealed(const WpView *view)
+{
+	const WpViewCounter *counter = find_counter(view, WP_COUNT_TLS_MULTIPLEXED);
+	char some[WP_FORMAT_MAX];
+	if (!counter)
+		return NULL;
+	gboolean is_one = counter->count == 1;
+	g_autofree char *flows = wp_words_count(counter->count, "TLS flow");
+	GString *words = g_string_new(NULL);
+	g_string_printf(words, "CAREFUL: %s", flows);
+	for (guint i = 0; i < MIN(counter->n_pairs, WP_VIEW_MAX_PAIRS); i++) {
+		const WpViewPair *pair = &counter->pairs[i];
+		g_string_append_printf(words, "%s from %s to %s", i ? "," : "", pair->sender,
+				       pair->receiver);
+		if (counter->n_pairs > 1)
+			g_string_append_printf(words, " (%s)", wp_format_count(some, pair->count));
+	}
+	g_string_append_printf(words,
+			       "%s may hold many calls at a time, so none of %s are shown. Keys "
+			       "tell them: --keylog FILE "
+			       "with the secrets that a program writes to SSLKEYLOGFILE, or a "
+			       "pcapng file that holds them.",
+			       counter->n_pairs > WP_VIEW_MAX_PAIRS ? ", and between others," : "",
+			       is_one ? "its calls" : "their calls");
+	return g_string_free(words, FALSE);
+}
+
 char *
 wp_words_loss(const WpView *view)
 {
-	g_autofree char *loss = words_of_loss(view), *one_way = words_of_one_way(view),
-			*clock = words_of_clock(view);
-	const char *words[4] = { NULL };
-	guint n = 0;
+	char *all[] = { words_of_loss(view), words_of_one_way(view), words_of_sealed(view),
+			words_of_clock(view) };
+	GString *words = g_string_new(NULL);
 
-	for (guint i = 0; i < 3; i++) {
-		const char *next = i == 0 ? loss : i == 1 ? one_way : clock;
-		if (next)
-			words[n++] = next;
+	for (gsize i = 0; i < G_N_ELEMENTS(all); i++) {
+		if (all[i])
+			g_string_append_printf(words, "%s%s", words->len ? " " : "", all[i]);
+		g_free(all[i]);
 	}
-	return n ? g_strjoinv(" ", (char **)words) : NULL;
+	return g_string_free(words, words->len == 0);
 }
 
 const char *

@@ -73,14 +73,14 @@ static const WpByteRow rows[] = {
 	  { "C " CLIENT(ALPN(PROTOCOL("h2"))), "S " FLIGHT, "C " CHANGE DATA(53), TURN, TURN },
 	  "C1 [1,1] tls 63 setup\n"
 	  "R1 [2,2] tls 1348 unknown setup\n"
-	  "flows-multiplexed 1\n" },
+	  "tls-multiplexed 1\n" },
 	{ "HTTP/2 was chosen",
 	  { "C " CLIENT(BOTH), "S " SERVER(ALPN(PROTOCOL("h2"))), KEYS_1_2, FINISHED_1_2, TURN },
 	  "C1 [1,1] tls 72 setup\n"
 	  "R1 [2,2] tls 58 unknown setup\n"
 	  "C2 [3,3] tls 86 setup\n"
 	  "R2 [4,4] tls 45 unknown setup\n"
-	  "flows-multiplexed 1\n" },
+	  "tls-multiplexed 1\n" },
 	{ "HTTP/2 was not chosen",
 	  { "C " CLIENT(BOTH), "S " SERVER(""), KEYS_1_2, FINISHED_1_2, TURN },
 	  "C1 [1,1] tls 72 setup\n"
@@ -93,7 +93,7 @@ static const WpByteRow rows[] = {
 	  { "C " CLIENT(BOTH), "S " FLIGHT, "C " CHANGE DATA(53), TURNS, "P 2000000", TURN },
 	  "C1 [1,1] tls 72 setup\n"
 	  "R1 [2,2] tls 1348 unknown setup\n"
-	  "flows-multiplexed 1\n" },
+	  "tls-multiplexed 1\n" },
 	{ "one byte of the call goes ahead",
 	  { "C " CLIENT(HTTP1), "S " SERVER(""), KEYS_1_2, FINISHED_1_2, "C x:170301 (h 0:21 ) ",
 	    "C x:170301 (h 0:160 ) ", "S " DATA(300) },
@@ -111,13 +111,13 @@ static const WpByteRow rows[] = {
 	  "R2 [5,5] tls 305 unknown\n" },
 	{ "joined in the middle: turns that cross are none",
 	  { "mid", TURN, TURN, "B 100", TURN },
-	  "flows-multiplexed 1\n" },
+	  "tls-multiplexed 1\n" },
 	{ "joined in the middle: the client's short records are those of HTTP/2",
 	  { "mid", TURN, TURN, "C " DATA(34), "S " DATA(26), TURN },
-	  "flows-multiplexed 1\n" },
+	  "tls-multiplexed 1\n" },
 	{ "joined in the middle: the client asks again before it has an answer",
 	  { "mid", TURN, TURN, "C " DATA(80), "P 1000", "C " DATA(90), "S " DATA(300), TURN },
-	  "flows-multiplexed 1\n" },
+	  "tls-multiplexed 1\n" },
 	{ "joined in the middle: a long body follows its head late",
 	  { "mid", TURN, "C " DATA(80), "P 1000", "C " DATA(1300), "S " DATA(300), "F", "G" },
 	  "C1 [1,1] tls 85\n"
@@ -129,7 +129,7 @@ static const WpByteRow rows[] = {
 	    TURN, "C " DATA(34), "S " DATA(26), TURN },
 	  "C1 [1,1] tls 205 setup\n"
 	  "R1 [2,2] tls 1348 unknown setup\n"
-	  "flows-multiplexed 1\n" },
+	  "tls-multiplexed 1\n" },
 	{ "believed, then crossed too often",
 	  { "mid", TURNS, TURN, "B 50", "C " DATA(80), "S " DATA(300), TURN },
 	  "C1 [1,1] tls 85\n"
@@ -141,7 +141,7 @@ static const WpByteRow rows[] = {
 	  "C4 [7,7] tls 85\n"
 	  "R4 [8,8] tls 305 unknown\n"
 	  "C5 [9,9] tls 85\n"
-	  "flows-multiplexed 1\n"
+	  "tls-multiplexed 1\n"
 	  "calls-open 1\n" },
 	{ "a slow flow is believed sooner",
 	  { "mid", TURN, TURN, "P 1000000", "C " DATA(80), "S " DATA(300), "B 10", "C " DATA(80),
@@ -151,7 +151,7 @@ static const WpByteRow rows[] = {
 	  "C2 [3,3] tls 85\n"
 	  "R2 [4,4] tls 305 unknown\n"
 	  "C3 [1000006,1000006] tls 85\n"
-	  "flows-multiplexed 1\n"
+	  "tls-multiplexed 1\n"
 	  "calls-open 1\n" },
 	{ "nothing is known of the protocol",
 	  { "C " CLIENT(""), "S " FLIGHT, "C " CHANGE DATA(53), "C " DATA(22), "S " DATA(30),

@@ -401,7 +401,7 @@ static const Row rows[] = {
 	  { "C hello", "S hello ccs X:60 X:53", "C ccs X:53", "C X:80", "S X:90" },
 	  "C1 [1,1] tls 61 setup\n"
 	  "R1 [2,2] tls 178 unknown setup\n"
-	  "flows-multiplexed 1\n"
+	  "tls-multiplexed 1\n"
 	  "tls-without-keys 1\n" },
 };
 
