@@ -630,8 +630,10 @@ add_reset(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpSegment 
 	  guint64 ack)
 {
 	WpHalf *half = &flow->half[side];
-	if (!is_reset_credible(flow, side, segment))
+	if (!is_reset_credible(flow, side, segment)) {
+		half->counts.strange++;
 		return;
+	}
 	if (!half->is_known)
 		begin_half(half, segment->seq);
 	guint64 offset = unwrap(half->next, segment->seq);

@@ -507,6 +507,7 @@ START_TEST(reset)
 	Fixture f;
 	RUN(&f, OPEN, steps);
 	ck_assert(wp_reassembly_is_over(&f.flow));
+	ck_assert_uint_eq(COUNTS(&f, 1).strange, 1);
 	tear_down(&f);
 }
 END_TEST
