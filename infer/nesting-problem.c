@@ -564,9 +564,9 @@ wp_nest_take_truth(WpNestProblem *problem)
 
 /* --- scales --- */
 
-/* The K-th smallest of N TIMES, which change places. Hoare, CACM 4 (1961): "Find". */
-static gint64
-select_time(gint64 *times, guint32 n, guint32 k)
+/* Hoare, CACM 4 (1961): "Find". */
+gint64
+wp_nest_select_time(gint64 *times, guint32 n, guint32 k)
 {
 	gint64 low = 0, high = (gint64)n - 1;
 
@@ -608,7 +608,7 @@ learn_after(const WpNestProblem *problem)
 			lengths[n++] = problem->parents[i].end_ns - problem->parents[i].begin_ns;
 	if (n == 0)
 		return 0;
-	double p90 = (double)select_time(lengths, n, (guint32)((guint64)n * 9 / 10));
+	double p90 = (double)wp_nest_select_time(lengths, n, (guint32)((guint64)n * 9 / 10));
 	return (gint64)MIN(MAX_AFTER_NS, AFTER_TIMES * p90 + AFTER_SLACK_NS);
 }
 

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "infer/evidence-kind.h"
+#include "infer/nesting-modes.h"
 #include "infer/nesting-soft.h"
 
 #define N_CELLS          64 /* of each gap, in the plane of two gaps */
@@ -28,8 +29,6 @@
 #define MOST_SURPLUS     0.67 /* ... by surplus */
 #define MIN_EXCESS       5    /* pairs */
 #define MIN_EXCESS_SHARE 0.15 /* of a class's excess with this kind: a mode is used */
-#define UNDECIDED        0.1  /* weight of all others, of the best by evidence */
-#define MIN_DECIDED      20   /* bundles of a kind: evidence tells which modes it uses */
 
 typedef float Plane[N_CELLS][N_CELLS];
 
@@ -44,11 +43,9 @@ struct WpNestStart {
 	GPtrArray *null;
 	GPtrArray *counting; /* one of the two */
 	GArray *excess;      /* double, by plane */
-	guint32 *
-		decided; /* by (class, kind, mode): bundles whose parent evidence shows; NULL: none */
-	guint32 *n_decided; /* by kind */
-	guint8 *is_wanted;  /* by (class, kind, mode): such candidates are more than accidents */
-	guint8 *is_far;     /* by kind: candidates after the reply are among them */
+	WpNestModes *modes;  /* as evidence tells them; NULL: it says nothing */
+	guint8 *is_wanted;   /* by (class, kind, mode): such candidates are more than accidents */
+	guint8 *is_far;      /* by kind: candidates after the reply are among them */
 	gboolean notes_accidents; /* there is evidence that learns from them */
 	double *weights;          /* by candidate */
 	WpNestPair *pairs;        /* by candidate */
@@ -160,28 +157,27 @@ excess_of(const Plane *real, const Plane *null)
 }
 
 /* How far the null is shifted: past what requests take, but not past the capture. */
-static double
+static WpNestShift
 shift_of(const WpNestProblem *problem)
 {
-	gint64 first_ns = problem->children[0].begin_ns;
-	gint64 last_ns = problem->children[problem->n_children - 1].begin_ns;
-	double most_ns = (double)(last_ns - first_ns) / (2 * MAX_FACTOR);
-	return MIN(MAX(2 * (double)MAX(problem->after_ns, problem->reach_ns), MIN_SHIFT_NS),
-		   most_ns);
+	gint64 time_ns = MAX(2 * MAX(problem->after_ns, problem->reach_ns), (gint64)MIN_SHIFT_NS);
+	return wp_nest_shift_of(problem, time_ns, 1 / (2 * MAX_FACTOR));
 }
 
 static void
 count_planes(Start *start)
 {
 	static const double factors[N_SHIFTS] = { 1, -1, 1.7, -1.7, MAX_FACTOR, -MAX_FACTOR };
-	double shift_ns = shift_of(start->problem);
+	WpNestShift shift = shift_of(start->problem);
+	double share = shift.share;
 
 	start->counting = start->real;
-	wp_nest_foreach_pair(start->problem, 0, start->picks, count_pair, start);
+	wp_nest_foreach_pair(start->problem, NULL, start->picks, count_pair, start);
 	start->counting = start->null;
-	for (gint i = 0; i < N_SHIFTS; i++)
-		wp_nest_foreach_pair(start->problem, (gint64)(factors[i] * shift_ns), start->picks,
-				     count_pair, start);
+	for (gint i = 0; i < N_SHIFTS; i++) {
+		shift.share = factors[i] * share;
+		wp_nest_foreach_pair(start->problem, &shift, start->picks, count_pair, start);
+	}
 	for (guint p = 0; p < start->real->len; p++) {
 		Plane *null = g_ptr_array_index(start->null, p);
 		for (gint i = 0; i < N_CELLS * N_CELLS; i++)
@@ -300,15 +296,13 @@ fill_pairs(Start *start)
 }
 
 /*
- * Counts modes where evidence beside time shows the parent: a value passed on tells it as well after the
- * reply, and at a load where delays do not stand out. Of the bundles whose planes are counted, all candidates
- * are looked at.
+ * Modes that evidence beside time shows: a value passed on tells the parent as well after the reply, and at a load
+ * where delays do not stand out. Of the bundles whose planes are counted, all candidates are looked at.
  */
 static void
-count_decided(Start *start)
+find_modes(Start *start)
 {
 	WpNestProblem *problem = start->problem;
-
 	const WpNestChoice counted = { .picks = start->picks };
 
 	wp_nest_find_candidates(problem, &counted);
@@ -316,34 +310,8 @@ count_decided(Start *start)
 	if (!problem->evidence)
 		return;
 	wp_evidence_restart(problem->evidence);
-	start->decided = g_new0(guint32, MAX(start->n_numbers, 1));
-	start->n_decided = g_new0(guint32, MAX(problem->n_kinds, 1));
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
-		const WpNestBundle *bundle = &problem->bundles[b];
-		const WpNestCandidate *candidates = problem->candidates + bundle->first_candidate;
-		guint32 best = 0;
-		double others = 0;
-		for (guint32 i = 1; i < bundle->n_candidates; i++)
-			best = candidates[i].odds > candidates[best].odds ? i : best;
-		for (guint32 i = 0; i < bundle->n_candidates; i++)
-			if (i != best)
-				others += exp((double)(candidates[i].odds - candidates[best].odds));
-		if (bundle->n_candidates < 2 || others > UNDECIDED)
-			continue;
-		guint32 class = problem->parents[candidates[best].parent].class;
-		start->decided[plane_key(start, class, bundle->kind, candidates[best].mode)]++;
-		start->n_decided[bundle->kind]++;
-	}
+	start->modes = wp_nest_modes_new(problem, start->picks, start->by_class);
 	g_clear_pointer(&problem->evidence, wp_evidence_free);
-}
-
-static gboolean
-is_decided_mode(const Start *start, guint32 class, guint32 kind, WpNestMode mode)
-{
-	guint32 own = start->decided[plane_key(start, class, kind, mode)], all = 0;
-	for (gint m = 0; m < WP_NEST_N_MODES; m++)
-		all += start->decided[plane_key(start, class, kind, m)];
-	return own > MIN_EXCESS && own > MIN_EXCESS_SHARE * all;
 }
 
 /*
@@ -354,8 +322,8 @@ is_decided_mode(const Start *start, guint32 class, guint32 kind, WpNestMode mode
 static gboolean
 stands_out(const Start *start, guint32 class, guint32 kind, WpNestMode mode, gboolean is_inside)
 {
-	if (start->decided && start->n_decided[kind] >= MIN_DECIDED)
-		return is_decided_mode(start, class, kind, mode);
+	if (start->modes && wp_nest_modes_knows(start->modes, kind))
+		return wp_nest_modes_has(start->modes, class, kind, mode);
 	if (mode != WP_NEST_INSIDE && is_inside)
 		return FALSE;
 	return is_used_mode(start, class, kind, mode);
@@ -594,7 +562,7 @@ wp_nest_start_new(WpNestProblem *problem)
 	pick_bundles(start);
 	count_planes(start);
 	if (wp_evidence_may_speak(problem, TRUE))
-		count_decided(start);
+		find_modes(start);
 	find_candidates(start);
 	problem->evidence = wp_evidence_new(problem, FALSE);
 	if (problem->evidence) {
@@ -619,8 +587,7 @@ wp_nest_start_free(WpNestStart *start)
 	g_ptr_array_unref(start->real);
 	g_ptr_array_unref(start->null);
 	g_array_unref(start->excess);
-	g_free(start->decided);
-	g_free(start->n_decided);
+	wp_nest_modes_free(start->modes);
 	g_free(start->is_wanted);
 	g_free(start->is_far);
 	g_free(start->picks);

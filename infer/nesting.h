@@ -19,6 +19,7 @@
  *   nesting-reach.c     how long after a one-way message its work begins
  *   nesting-candidates.c
  *                       which parents each bundle may have
+ *   nesting-modes.c     whether calls lie inside their parents or follow them, by evidence
  *   nesting-start.c     a first answer: delays that stand out against a time-shifted null
  *   nesting-soft.c      ... refined by spreading children over their candidates
  *   evidence*.c         what speaks for a parent beside time
@@ -251,14 +252,27 @@ void wp_nest_find_candidates(WpNestProblem *problem, const WpNestChoice *choice)
 gboolean wp_nest_has_inside(const WpNestProblem *problem, const WpNestCandidate *candidates,
 			    guint32 n);
 
+/* How far bundles are moved to see what chance is like. */
+typedef struct {
+	double share;   /* of all of them, -1 .. 1: to where the so many-th later one is */
+	guint32 block;  /* bundles that stay together */
+	gint64 idle_ns; /* of a longer time without any, only so much counts */
+} WpNestShift;
+
+/* What moves most bundles by TIME_NS, but none by more than the share MOST of all. */
+WpNestShift wp_nest_shift_of(const WpNestProblem *problem, gint64 time_ns, double most);
+
 /*
- * Calls FUNC for each pair of a bundle, shifted by SHIFT_NS, and a parent it may belong to. |SHIFT_NS| is
- * less than the time between the first bundle and the last. PICKS, by bundle, says which take part.
+ * Calls FUNC for each pair of a bundle, moved by SHIFT (NULL: where it is), and a parent it may belong to. PICKS, by
+ * bundle, says which take part.
  */
 typedef void (*WpNestPairFunc)(guint32 bundle, guint32 parent, gint64 begin_gap_ns,
 			       gint64 end_gap_ns, WpNestMode mode, gpointer data);
-void wp_nest_foreach_pair(const WpNestProblem *problem, gint64 shift_ns, const guint8 *picks,
-			  WpNestPairFunc func, gpointer data);
+void wp_nest_foreach_pair(const WpNestProblem *problem, const WpNestShift *shift,
+			  const guint8 *picks, WpNestPairFunc func, gpointer data);
+
+/* The K-th of N times, from 0; they are put in another order. */
+gint64 wp_nest_select_time(gint64 *times, guint32 n, guint32 k);
 
 /*
  * Gives each bundle its true parent where the reference knows it and it is a candidate; the others keep

@@ -45,6 +45,7 @@ typedef struct {
 	double floor;               /* share of links that must be right */
 	double floor_of_scoreboard; /* share of links that the paper's algorithm gets at the most */
 	Values values;
+	double idle; /* nothing happens for so many times the whole, then one more request comes */
 } Workload;
 
 /* About normal: the sum of twelve uniform ones. */
@@ -115,8 +116,9 @@ append_request(GString *text, const Workload *w, WpRandom64 *random, int number,
 	}
 	if (w->after_us) {
 		int after_us = at_us + vary(random, w->after_us, w->spread);
-		g_string_append_printf(calls, "%slog[%d-%d]", calls->len ? "," : "", after_us,
-				       after_us + 20);
+		g_string_append(calls, calls->len ? ",log" : "log");
+		append_value(calls, w, random, number, FALSE);
+		g_string_append_printf(calls, "[%d-%d]", after_us, after_us + 20);
 	}
 	g_string_append(text, "client>web");
 	append_value(text, w, random, number, TRUE);
@@ -144,6 +146,8 @@ make_tree(const Workload *w)
 		append_request(text, w, &random, i, (int)at_us);
 		at_us -= w->between_us * log(wp_random64_share(&random));
 	}
+	if (w->idle > 0)
+		append_request(text, w, &random, w->n, (int)(at_us * (1 + w->idle)));
 	WpTree *tree = wp_tree_new(text->str);
 	g_string_free(text, TRUE);
 	return tree;
@@ -201,6 +205,10 @@ static const Workload workloads[] = {
 	{ "a cache", 600, 150, .1, 100, 200, 100, 2, CACHE, 0, .9, .9, NO_VALUES },
 	{ "none or two calls", 600, 200, .1, 100, 200, 100, 2, IDLE, 0, .9, .85, NO_VALUES },
 	{ "work after the reply", 600, 300, .1, 100, 200, 100, 1, ALWAYS, 150, .93, .6, NO_VALUES },
+	{ "work after the reply, then nothing", 600, 150, .1, 100, 200, 100, 1, ALWAYS, 150, .9, .6,
+	  NO_VALUES, 0.6 },
+	{ "values, work after the reply", 600, 30, .5, 100, 200, 100, 1, ALWAYS, 400, .8, .6,
+	  PASSED_ON },
 	{ "values passed on", 600, 60, .5, 100, 200, 100, 2, ALWAYS, 0, .88, 1, PASSED_ON },
 	{ "values without meaning", 600, 150, .1, 100, 200, 100, 2, ALWAYS, 0, .9, .8, STRANGE },
 	{ "one value", 600, 150, .1, 100, 200, 100, 2, ALWAYS, 0, .9, .8, EQUAL },
