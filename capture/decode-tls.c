@@ -283,7 +283,8 @@ open_setup(TlsState *tls, WpDecodeContext *context, WpDirection direction, const
 	WpTlsHello hello;
 
 	if (!is_1_3(tls)) {
-		wp_turns_unit(&tls->setup, context, direction, WP_MARK_SETUP, WP_TURNS_PART, out_unit);
+		wp_turns_unit(&tls->setup, context, direction, WP_MARK_SETUP, WP_TURNS_PART,
+			      out_unit);
 		return;
 	}
 	if (direction == WP_FROM_SERVER && plain->length &&
@@ -455,7 +456,8 @@ take_record(TlsState *tls, WpDecodeContext *context, WpDirection direction, WpBy
 	if (record->type == RECORD_CHANGE_CIPHER && tls->session)
 		wp_tls_session_change_cipher(tls->session, direction);
 	if (record->type == RECORD_HANDSHAKE && !tls->is_early)
-		wp_turns_unit(&tls->setup, context, direction, WP_MARK_SETUP, WP_TURNS_PART, out_unit);
+		wp_turns_unit(&tls->setup, context, direction, WP_MARK_SETUP, WP_TURNS_PART,
+			      out_unit);
 	else if (record->type == RECORD_DATA)
 		data_unit(tls, context, direction, record->length, out_unit);
 }

@@ -171,7 +171,8 @@ decode_data(State *state, WpDecodeContext *context, WpDirection direction, WpByt
 		return WP_DECODE_OK; /* an end of the connection, which says nothing */
 	guint8 marks = 0;
 	const char *name = name_of(wp_bytes(in.data + in.at, wp_bytes_left(&in)), &marks);
-	wp_turns_unit(&state->turns, context, direction, is_client ? marks : 0, WP_TURNS_PART, unit);
+	wp_turns_unit(&state->turns, context, direction, is_client ? marks : 0, WP_TURNS_PART,
+		      unit);
 	if (unit->opens && is_client) {
 		label(context, unit->opens, name);
 		state->has_marker = FALSE;

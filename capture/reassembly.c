@@ -1,6 +1,6 @@
 /*
  * Reassembly of one TCP flow: see reassembly.h for what waits for what. RFC 9293 (segments, windows,
- * keep-alives: section 3.8.4), RFC 5961 section 3 (which resets to believe).
+ * keep-alives: section 3.8.4). What to believe of SYNs and resets: reassembly-trust.c.
  *
  * What waits is kept per direction in a list by offset without overlaps; only the heads of the two
  * lists are ever looked at, so a segment costs the same however much waits behind it:
@@ -14,9 +14,6 @@
 
 /* Offsets begin here plus the first sequence number, so that earlier ones are not negative. */
 #define FIRST_OFFSET (G_GUINT64_CONSTANT(1) << 32)
-
-/* A reset so little behind what was seen is believed: its sender may not know of its own data. */
-#define RESET_BEHIND 65535
 
 /* Payload with all that travels with it. A FIN or RST stands behind its payload. */
 typedef struct {
@@ -422,11 +419,11 @@ note_cover(WpHalf *half, guint64 ack, gint64 time_ns)
 	half->cover_ns = time_ns;
 }
 
-/* NUMBER is acknowledged of HALF, which began with one of two numbers. */
+/* NUMBER is acknowledged of HALF, which may have begun with one of two numbers. */
 static void
 choose_origin(WpHalf *half, guint32 number)
 {
-	if (number == half->rival && half->next == half->origin && !half->first)
+	if (half->has_rival && number == half->rival && half->next == half->origin && !half->first)
 		begin_half(half, number);
 	half->has_rival = 0;
 }
@@ -443,8 +440,7 @@ take_ack(WpReassembly *flow, guint side, guint32 number, gint64 time_ns)
 		begin_half(half, number);
 		flow->is_settling |= flow->half[side].has_syn; /* its own SYN may come late */
 	}
-	if (half->has_rival)
-		choose_origin(half, number);
+	choose_origin(half, number);
 	/* Of a side that is not captured, what is acknowledged is all that is known. */
 	guint64 near = half->is_seen ? half->next : half->acked;
 	guint64 ack = unwrap(near, number);
@@ -611,26 +607,12 @@ add_piece(WpReassemblyEnv *env, WpReassembly *flow, guint side, Piece *piece)
 	relieve(env, flow);
 }
 
-/* RFC 5961 section 3.2, wider: what the reset's sender knew may not have been captured. */
-static gboolean
-is_reset_credible(const WpReassembly *flow, guint side, const WpSegment *segment)
-{
-	const WpHalf *half = &flow->half[side], *other = &flow->half[!side];
-	if (half->is_known) {
-		gint32 distance = (gint32)(segment->seq - (guint32)half->next);
-		if (distance >= -RESET_BEHIND && distance <= WP_REASSEMBLY_MAX_BYTES)
-			return TRUE;
-	}
-	return segment->flags & WP_TCP_ACK && other->is_known &&
-	       (segment->ack == (guint32)other->next || segment->ack == (guint32)other->acked);
-}
-
 static void
 add_reset(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpSegment *segment,
 	  guint64 ack)
 {
 	WpHalf *half = &flow->half[side];
-	if (!is_reset_credible(flow, side, segment)) {
+	if (!wp_reassembly_believes_reset(flow, side, segment)) {
 		half->counts.strange++;
 		return;
 	}
@@ -793,30 +775,6 @@ wp_reassembly_is_over(const WpReassembly *flow)
 {
 	return flow->is_reset || (half_is_over(&flow->half[0], &flow->half[1]) &&
 				  half_is_over(&flow->half[1], &flow->half[0]));
-}
-
-gboolean
-wp_reassembly_is_other(const WpReassembly *flow, guint side, const WpSegment *segment)
-{
-	const WpHalf *half = &flow->half[side], *other = &flow->half[!side];
-	if (flow->is_settling) { /* the SYN may have been captured late */
-		guint32 behind = (guint32)half->next - (segment->seq + 1);
-		return half->is_known && behind > WP_REASSEMBLY_MAX_BYTES;
-	}
-	if (half->is_known)
-		return (guint32)half->origin != segment->seq + 1;
-	return segment->flags & WP_TCP_ACK && other->is_known &&
-	       (guint32)other->origin != segment->ack && other->is_seen;
-}
-
-gboolean
-wp_reassembly_is_rival(const WpReassembly *flow, guint side, const WpSegment *segment)
-{
-	const WpHalf *half = &flow->half[side], *other = &flow->half[!side];
-	return segment->flags & WP_TCP_ACK && half->has_syn && !flow->is_settling &&
-	       (guint32)half->origin != segment->seq + 1 && half->next == half->origin &&
-	       half->acked == half->origin && !half->first && other->has_syn &&
-	       (guint32)other->origin == segment->ack;
 }
 
 void

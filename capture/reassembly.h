@@ -159,6 +159,10 @@ gboolean wp_reassembly_is_other(const WpReassembly *flow, guint side, const WpSe
  */
 gboolean wp_reassembly_is_rival(const WpReassembly *flow, guint side, const WpSegment *segment);
 
+/* FALSE where a reset's number is none that its sender could have had. */
+gboolean wp_reassembly_believes_reset(const WpReassembly *flow, guint side,
+				      const WpSegment *segment);
+
 /* Frees what waits. */
 void wp_reassembly_clear(WpReassemblyEnv *env, WpReassembly *flow);
 
