@@ -104,8 +104,6 @@ add_share(Builder *builder, guint32 span, guint32 place, double weight, double d
 			return;
 		}
 	}
-	if (n == MAX_SHARES || (n && weight < MIN_WEIGHT))
-		return;
 	Share share = { place, weight, delay_ns };
 	g_array_append_val(builder->shares, share);
 	builder->n_shares[span]++;
@@ -120,6 +118,9 @@ follow(Builder *builder, guint32 span, guint32 parent, double odds)
 
 	for (guint32 i = 0; i < builder->n_shares[parent]; i++) {
 		Share share = *get_share(builder, parent, i);
+		gboolean has_room = builder->n_shares[span] < MAX_SHARES;
+		if (builder->n_shares[span] && (share.weight * odds < MIN_WEIGHT || !has_room))
+			continue; /* a place that nothing is at would have no mean */
 		guint32 operation = g_array_index(builder->drafts, Draft, share.place).operation;
 		guint32 place = get_place(builder, share.place, operation, span);
 		add_share(builder, span, place, share.weight * odds, delay_ns);
