@@ -4,17 +4,20 @@
 #include "infer/owner-kinds.h"
 
 #define N_SHIFTS 8
+#define RARE     16  /* a value that one call in so many into services carries tells nothing */
 #define ALMOST   0.9 /* quantile of the latency by which calls are moved at the least */
 
 /* A time at which is asked what encloses. */
 typedef struct {
 	gint64 begin_ns, end_ns;
+	guint32 span;
 	guint32 sample;
 	gboolean is_moved;
 } Question;
 
 typedef struct {
 	gint64 call_ns, return_ns;
+	guint32 span;
 	guint32 flow;
 } Open;
 
@@ -25,16 +28,46 @@ octave_of(gint64 delay_ns)
 	return us == 0 ? 0 : g_bit_storage(us);
 }
 
-/* How a call from BEGIN_NS to END_NS stands to one of a service, which began before; WP_OWNER_N_BINS: not at all. */
-static guint
-bin_of(const Open *one, gint64 begin_ns, gint64 end_ns)
+static const WpRecord *
+record_of(const WpOwnerCounts *counts, guint32 span)
 {
-	guint after = octave_of(begin_ns - one->return_ns);
-	guint delay = MIN(octave_of(begin_ns - one->call_ns), WP_OWNER_N_DELAYS - 1);
+	return &wp_trace_records(counts->trace)[counts->spans->spans[span].call_record];
+}
 
-	if (begin_ns > one->return_ns)
-		return after < WP_OWNER_N_AFTER ? 2 * WP_OWNER_N_DELAYS + after : WP_OWNER_N_BINS;
-	return end_ns <= one->return_ns ? delay : WP_OWNER_N_DELAYS + delay;
+/* TRUE where both calls carry a value that few do. */
+static gboolean
+share_value(const WpOwnerCounts *counts, guint32 a, guint32 b)
+{
+	if (!counts->values)
+		return FALSE;
+	const WpRecord *x = record_of(counts, a), *y = record_of(counts, b);
+	const guint32 *own = wp_trace_tokens(counts->trace, x);
+	const guint32 *others = wp_trace_tokens(counts->trace, y);
+	for (guint i = 0; i < x->n_tokens; i++)
+		for (guint j = 0; j < y->n_tokens; j++) {
+			if (own[i] / 2 != others[j] / 2)
+				continue;
+			guint32 number = wp_map_find(counts->values, own[i] / 2);
+			guint32 n = g_array_index(counts->n_values, guint32, number);
+			if (n <= counts->n_into / RARE + 1)
+				return TRUE;
+		}
+	return FALSE;
+}
+
+/* How the call QUESTION stands to ONE of a service, which began before; WP_OWNER_N_BINS: not at all. */
+static guint
+bin_of(const WpOwnerCounts *counts, const Open *one, const Question *question)
+{
+	guint after = octave_of(question->begin_ns - one->return_ns);
+	guint delay = MIN(octave_of(question->begin_ns - one->call_ns), WP_OWNER_N_DELAYS - 1);
+
+	if (question->begin_ns > one->return_ns)
+		return after < WP_OWNER_N_AFTER ? WP_OWNER_N_INSIDE + WP_OWNER_N_DELAYS + after
+						: WP_OWNER_N_BINS;
+	if (question->end_ns > one->return_ns)
+		return WP_OWNER_N_INSIDE + delay;
+	return share_value(counts, question->span, one->span) ? WP_OWNER_N_DELAYS + delay : delay;
 }
 
 static gboolean
@@ -95,7 +128,7 @@ choose_samples(WpOwnerCounts *counts)
 			continue; /* it falls to the same place as the one before */
 		guint32 sample = counts->firsts[flow] + number;
 		g_array_index(counts->samples, WpOwnerSample, sample).flow = flow;
-		Question question = { span->call_ns, wp_span_end_ns(span), sample, FALSE };
+		Question question = { span->call_ns, wp_span_end_ns(span), i, sample, FALSE };
 		g_array_append_val(counts->questions, question);
 	}
 }
@@ -178,7 +211,7 @@ answer(WpOwnerCounts *counts, const Question *question, guint32 service, GArray 
 
 	for (guint i = 0; i < open->len; i++) {
 		Open one = g_array_index(open, Open, i);
-		guint bin = bin_of(&one, question->begin_ns, question->end_ns);
+		guint bin = bin_of(counts, &one, question);
 		if (bin == WP_OWNER_N_BINS)
 			continue;
 		g_array_index(open, Open, n++) = one;
@@ -187,7 +220,7 @@ answer(WpOwnerCounts *counts, const Question *question, guint32 service, GArray 
 		WpOwnerHit hit = { (guint8)service, (guint8)bin };
 		if (question->is_moved) {
 			chance[hit.bin] += 1;
-			*near += bin < WP_OWNER_N_DELAYS && *near < G_MAXUINT16;
+			*near += bin < WP_OWNER_N_INSIDE && *near < G_MAXUINT16;
 		} else {
 			g_array_append_val(counts->hits, hit);
 			sample->n_hits++;
@@ -213,7 +246,8 @@ sweep(WpOwnerCounts *counts)
 		       counts->spans->spans[next].call_ns <= question->begin_ns;
 		     next++) {
 			const WpSpan *span = &counts->spans->spans[next];
-			Open one = { span->call_ns, span->return_ns, counts->what[next].flow };
+			Open one = { span->call_ns, span->return_ns, next,
+				     counts->what[next].flow };
 			guint32 service = counts->what[next].service;
 			if (service >= counts->n_services || !takes_part(span))
 				continue;
@@ -243,7 +277,7 @@ set_chance(WpOwnerCounts *counts)
 				chance[b] = (chance[b] + 0.5 / WP_OWNER_N_BINS) /
 					    (counts->asked[k] + 1);
 				counts->enclosing[wp_owner_cell(counts, k, s)] +=
-					b < WP_OWNER_N_DELAYS ? chance[b] : 0;
+					b < WP_OWNER_N_INSIDE ? chance[b] : 0;
 			}
 		}
 }
@@ -266,9 +300,34 @@ split_kinds(WpOwnerCounts *counts)
 					       counts->n_kinds, WP_OWNER_MAX_KINDS, counts->ports);
 }
 
+/* Which values calls into services carry, and how many carry each. */
+static void
+count_values(WpOwnerCounts *counts)
+{
+	if (!counts->trace || !wp_trace_has_tokens(counts->trace))
+		return;
+	counts->values = wp_map_new();
+	for (guint32 i = 0; i < counts->spans->n; i++) {
+		if (!takes_part(&counts->spans->spans[i]) ||
+		    counts->what[i].service >= counts->n_services)
+			continue;
+		const WpRecord *record = record_of(counts, i);
+		const guint32 *tokens = wp_trace_tokens(counts->trace, record);
+		counts->n_into++;
+		for (guint t = 0; t < record->n_tokens; t++) {
+			guint32 number = wp_map_number(counts->values, tokens[t] / 2);
+			if (number >= counts->n_values->len)
+				g_array_set_size(counts->n_values, number + 1);
+			g_array_index(counts->n_values, guint32, number)++;
+		}
+	}
+}
+
 void
 wp_owner_counts_make(WpOwnerCounts *counts)
 {
+	counts->n_values = g_array_new(FALSE, TRUE, sizeof(guint32));
+	count_values(counts);
 	counts->samples = g_array_new(FALSE, TRUE, sizeof(WpOwnerSample));
 	counts->questions = g_array_new(FALSE, FALSE, sizeof(Question));
 	counts->hits = g_array_new(FALSE, FALSE, sizeof(WpOwnerHit));
@@ -298,4 +357,6 @@ wp_owner_counts_clear(WpOwnerCounts *counts)
 	g_free(counts->near);
 	g_free(counts->ports);
 	g_free(counts->asked);
+	wp_map_free(counts->values);
+	g_array_unref(counts->n_values);
 }

@@ -7,13 +7,15 @@
 
 #include <glib.h>
 
+#include "infer/map.h"
 #include "infer/ownership.h"
 
 #define WP_OWNER_N_DELAYS 25 /* one an octave, from 1 us to 16 s */
 #define WP_OWNER_N_AFTER                                                                           \
 	13 /* the same from a reply on, to 4 ms: what comes later is no more of that call */
-/* Inside a call; begun in it, but longer; after it. */
-#define WP_OWNER_N_BINS     (2 * WP_OWNER_N_DELAYS + WP_OWNER_N_AFTER)
+/* Inside a call with which it has no value in common; one with which it has; begun in one, but longer; after it. */
+#define WP_OWNER_N_INSIDE   (2 * WP_OWNER_N_DELAYS)
+#define WP_OWNER_N_BINS     (WP_OWNER_N_INSIDE + WP_OWNER_N_DELAYS + WP_OWNER_N_AFTER)
 #define WP_OWNER_MAX_LABELS 8 /* of a flow, that take part */
 #define WP_OWNER_MAX_KINDS  256
 
@@ -34,6 +36,7 @@ typedef struct {
 typedef struct {
 	/* Set by the caller, as for wp_ownership_find(). */
 	const WpSpans *spans;
+	const WpTrace *trace; /* NULL: values are not asked */
 	const WpOwnedSpan *what;
 	WpOwnedFlow *flows;
 	guint32 n_flows, n_services;
@@ -49,6 +52,9 @@ typedef struct {
 	guint32 *ports;    /* by kind: the kind that it was split from */
 	GArray *questions; /* its own */
 	double *asked;     /* its own, by kind: moved calls */
+	WpMap *values;    /* its own: values that calls into services carry; NULL: none are asked */
+	GArray *n_values; /* its own: guint32, by value: such calls */
+	guint32 n_into;   /* its own: calls into services, where values are asked */
 } WpOwnerCounts;
 
 /* A cell is a kind of flows and a service; each kind has two more cells than services. */

@@ -50,7 +50,7 @@ encloses(const WpOwnerCounts *counts, const WpOwnerSample *sample, guint32 servi
 {
 	for (guint32 h = 0; h < sample->n_hits; h++) {
 		WpOwnerHit hit = g_array_index(counts->hits, WpOwnerHit, sample->first + h);
-		if (hit.service == service && hit.bin < WP_OWNER_N_DELAYS)
+		if (hit.service == service && hit.bin < WP_OWNER_N_INSIDE)
 			return TRUE;
 	}
 	return FALSE;

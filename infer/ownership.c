@@ -32,6 +32,8 @@
 #define COVERED 0.1 /* share of such calls that may be outside: strays of two services */
 #define OWN_LABELS                                                                                 \
 	0.7 /* of what is known of an owner's operations; the rest is what all owners call */
+#define LONG         16.0 /* calls of a flow, on average: it tells its owner alone */
+#define POOLED       0.1  /* of a kind's calls that have an owner: enough to know their delays */
 #define COUNTS       0.05 /* a share of flows with which a service counts as an owner */
 #define MAX_EXPONENT 600.0
 
@@ -41,6 +43,8 @@ typedef struct {
 	double *posterior; /* by flow, service; the last is none */
 	double *below;     /* by service, service: how likely the one owns flows to the other */
 	double *covered; /* by cell: how sure it is that what a service encloses lies in what it calls */
+	double *n_of_kind;  /* by kind: flows */
+	guint8 *is_pooled;  /* by kind: owners are many enough to know their delays together */
 	double *times;      /* by service: weigh_times() of the flow at hand */
 	double *likelihood; /* by kind: of all its calls, as log against chance */
 	WpMap *label_numbers;
@@ -102,10 +106,11 @@ forget(Finder *finder)
 			1.0 / (finder->counts.n_services + 1);
 		memset(finder->law + cell * WP_OWNER_N_BINS, 0,
 		       WP_OWNER_N_BINS * sizeof *finder->law);
-		smooth(finder->law + cell * WP_OWNER_N_BINS, chance, 1, 0, WP_OWNER_N_DELAYS);
-		smooth(finder->law + cell * WP_OWNER_N_BINS, chance, 1, WP_OWNER_N_DELAYS,
+		smooth(finder->law + cell * WP_OWNER_N_BINS, chance, 1, 0, WP_OWNER_N_INSIDE);
+		smooth(finder->law + cell * WP_OWNER_N_BINS, chance, 1, WP_OWNER_N_INSIDE,
 		       WP_OWNER_N_BINS);
 	}
+	memset(finder->is_pooled, 0, finder->counts.n_kinds);
 }
 
 static double *
@@ -135,12 +140,14 @@ how_busy(const Finder *finder, guint32 sample, guint32 kind, guint32 service)
  * Of the calls of flow F, how much likelier they are if SERVICE owns it than if not, as log. How near one is to a call
  * never says more for an owner than one outside of its calls says against it: a parallel call of the true owner is
  * near too. What comes soon after a reply may be called by whoever had the reply, so that it only says less against.
+ * WHOSE delays: the service's, or n_services: of all that own flows of the kind.
  */
 static double
-weigh_times(const Finder *finder, guint32 f, guint32 service)
+weigh_times_by(const Finder *finder, guint32 f, guint32 service, guint32 whose)
 {
 	guint32 kind = finder->counts.flows[f].kind;
 	gsize cell = at(finder, kind, service) * WP_OWNER_N_BINS;
+	const double *law = finder->law + at(finder, kind, whose) * WP_OWNER_N_BINS;
 	double sum = 0;
 
 	for (guint32 i = finder->counts.firsts[f]; i < finder->counts.firsts[f + 1]; i++) {
@@ -152,8 +159,8 @@ weigh_times(const Finder *finder, guint32 f, guint32 service)
 				g_array_index(finder->counts.hits, WpOwnerHit, sample->first + h);
 			if (hit.service != service)
 				continue;
-			*(hit.bin < WP_OWNER_N_DELAYS ? &inside : &stray) +=
-				finder->law[cell + hit.bin] / finder->counts.chance[cell + hit.bin];
+			*(hit.bin < WP_OWNER_N_INSIDE ? &inside : &stray) +=
+				law[hit.bin] / finder->counts.chance[cell + hit.bin];
 		}
 		inside *= (1 - STRAY) / how_busy(finder, i, kind, service);
 		sum += wp_quick_log(&finder->quick,
@@ -161,6 +168,19 @@ weigh_times(const Finder *finder, guint32 f, guint32 service)
 					       : CLAMP(STRAY * stray, STRAY, STRAY_MOST));
 	}
 	return sum;
+}
+
+/*
+ * By the delays of all owners of the kind: a service that owns none yet has none of its own, and would never get any
+ * from one above it, whose delays are the same but for what a call on takes.
+ */
+static double
+weigh_times(const Finder *finder, guint32 f, guint32 service)
+{
+	guint32 n = finder->counts.n_services;
+
+	return weigh_times_by(finder, f, service,
+			      finder->is_pooled[finder->counts.flows[f].kind] ? n : service);
 }
 
 static double
@@ -224,7 +244,7 @@ enclosing(const Finder *finder, const WpOwnerSample *sample)
 
 	for (guint32 h = 0; h < sample->n_hits; h++) {
 		WpOwnerHit hit = g_array_index(finder->counts.hits, WpOwnerHit, sample->first + h);
-		if (hit.bin < WP_OWNER_N_DELAYS)
+		if (hit.bin < WP_OWNER_N_INSIDE)
 			found |= (guint64)1 << hit.service;
 	}
 	return found;
@@ -375,12 +395,36 @@ learn_shares(Finder *finder, gboolean is_sparse)
 		}
 }
 
+/*
+ * The delays of all owners of KIND, as many as each has CALLS (by cell), of ALL. Where hardly any flow has an owner yet there
+ * are none, and each service has its own; so it has where flows are short: these tell their owner together, by its delays.
+ * And where no values are asked: two services' delays are then all that tells them apart.
+ */
+static void
+learn_pooled_law(Finder *finder, guint32 kind, const double *calls, double all)
+{
+	guint32 n = finder->counts.n_services;
+	double *pooled = finder->law + at(finder, kind, n) * WP_OWNER_N_BINS, sum = 0;
+
+	memset(pooled, 0, WP_OWNER_N_BINS * sizeof *pooled);
+	for (guint32 s = 0; s < n; s++)
+		sum += calls[at(finder, kind, s)];
+	finder->is_pooled[kind] =
+		finder->counts.values && sum > POOLED * all && all > LONG * finder->n_of_kind[kind];
+	for (guint32 s = 0; s < n && sum > 0; s++)
+		for (guint b = 0; b < WP_OWNER_N_BINS; b++)
+			pooled[b] += calls[at(finder, kind, s)] / sum *
+				     finder->law[at(finder, kind, s) * WP_OWNER_N_BINS + b];
+}
+
 /* The delays of owners: what their flows have more than chance gives, smoothed by that. */
 static void
 learn_laws(Finder *finder)
 {
 	gsize size = at(finder, finder->counts.n_kinds, 0);
+	guint32 n = finder->counts.n_services;
 	g_autofree double *calls = g_new0(double, size);
+	g_autofree double *all = g_new0(double, finder->counts.n_kinds + 1);
 
 	set_zero(finder->law, size * WP_OWNER_N_BINS);
 	for (guint32 i = 0; i < finder->counts.samples->len; i++) {
@@ -389,7 +433,8 @@ learn_laws(Finder *finder)
 		const double *posterior =
 			finder->posterior + (gsize)sample->flow * (finder->counts.n_services + 1);
 		guint32 kind = finder->counts.flows[sample->flow].kind;
-		for (guint32 s = 0; s < finder->counts.n_services; s++)
+		all[kind] += 1;
+		for (guint32 s = 0; s < n; s++)
 			calls[at(finder, kind, s)] += posterior[s];
 		for (guint32 h = 0; h < sample->n_hits; h++) {
 			WpOwnerHit hit =
@@ -401,9 +446,11 @@ learn_laws(Finder *finder)
 	for (gsize cell = 0; cell < size; cell++) {
 		double *law = finder->law + cell * WP_OWNER_N_BINS,
 		       *chance = finder->counts.chance + cell * WP_OWNER_N_BINS;
-		smooth(law, chance, calls[cell], 0, WP_OWNER_N_DELAYS);
-		smooth(law, chance, calls[cell], WP_OWNER_N_DELAYS, WP_OWNER_N_BINS);
+		smooth(law, chance, calls[cell], 0, WP_OWNER_N_INSIDE);
+		smooth(law, chance, calls[cell], WP_OWNER_N_INSIDE, WP_OWNER_N_BINS);
 	}
+	for (guint32 k = 0; k < finder->counts.n_kinds; k++)
+		learn_pooled_law(finder, k, calls, all[k]);
 }
 
 /*
@@ -516,7 +563,8 @@ find_any_number(Finder *finder)
 /*
  * For each kind the account that the times bear out. An owner more has a law of delays more, and fits better for that
  * alone: it has to be worth it (G. Schwarz, "Estimating the dimension of a model", 1978: half the logarithm of the
- * number of observations for each free parameter). Few owners that explain no more than chance are not believed.
+ * number of observations for each free parameter). Few owners that explain no more than chance are not believed. Where values tell
+ * services apart whose calls enclose the same ones, nothing has to be taken for likelier.
  */
 static void
 decide(Finder *finder, const Account *few, const Account *any)
@@ -533,7 +581,7 @@ decide(Finder *finder, const Account *few, const Account *any)
 		double more = any->n_owners[k] > few->n_owners[k]
 				      ? any->n_owners[k] - few->n_owners[k]
 				      : 1;
-		gboolean is_few = few->likelihood[k] > worth &&
+		gboolean is_few = !finder->is_pooled[k] && few->likelihood[k] > worth &&
 				  any->likelihood[k] - few->likelihood[k] < more * worth;
 		const Account *account = is_few ? few : any;
 		guint32 owner = account->owners[f];
@@ -558,6 +606,10 @@ run(Finder *finder)
 	finder->posterior = g_new0(double, (gsize)counts->n_flows *(counts->n_services + 1) + 1);
 	finder->below = g_new0(double, (gsize)counts->n_services * counts->n_services + 1);
 	finder->covered = g_new0(double, size + 1);
+	finder->is_pooled = g_new0(guint8, counts->n_kinds + 1);
+	finder->n_of_kind = g_new0(double, counts->n_kinds + 1);
+	for (guint32 f = 0; f < counts->n_flows; f++)
+		finder->n_of_kind[counts->flows[f].kind] += 1;
 	finder->times = g_new0(double, counts->n_services + 1);
 	Account few = find_few(finder), any = find_any_number(finder);
 	decide(finder, &few, &any);
@@ -566,10 +618,11 @@ run(Finder *finder)
 }
 
 void
-wp_ownership_find(const WpSpans *spans, const WpOwnedSpan *what, WpOwnedFlow *flows,
-		  guint32 n_flows, guint32 n_services, guint32 n_kinds)
+wp_ownership_find(const WpSpans *spans, const WpTrace *trace, const WpOwnedSpan *what,
+		  WpOwnedFlow *flows, guint32 n_flows, guint32 n_services, guint32 n_kinds)
 {
 	Finder finder = { .counts = { .spans = spans,
+				      .trace = trace,
 				      .what = what,
 				      .flows = flows,
 				      .n_flows = n_flows,
@@ -594,6 +647,8 @@ wp_ownership_find(const WpSpans *spans, const WpOwnedSpan *what, WpOwnedFlow *fl
 	g_free(finder.port_share);
 	g_free(finder.posterior);
 	g_free(finder.below);
+	g_free(finder.is_pooled);
+	g_free(finder.n_of_kind);
 	g_free(finder.times);
 	g_free(finder.covered);
 	g_free(finder.likelihood);

@@ -9,7 +9,8 @@
  * enclose the same call moved in time: what chance gives there and then. The owner has one more of the former than of
  * the latter, and so has whoever called the owner; but of these the owner has fewer by chance and begins more sharply
  * before the call, so that it is the likeliest; and where many calls do not tell the two, the inner one, as few
- * services call while they wait. A call behind the reply, as soon as the owner's come there, speaks less against it
+ * services call while they wait. A call into the service that carries a value as the flow's call does (which few carry)
+ * is counted apart, as it is far rarer by chance. A call behind the reply, as soon as the owner's come there, speaks less against it
  * than any other outside, but never for it: what follows a reply may be called by whoever had it. A flow
  * that no service explains is a client's.
  *
@@ -27,6 +28,7 @@
 
 #include <glib.h>
 
+#include "capture/trace.h"
 #include "infer/span.h"
 
 #define WP_NO_SERVICE G_MAXUINT32
@@ -53,8 +55,11 @@ typedef struct {
 	guint64 open; /* out: a bit for each service that may well be it; 0: it is known (owner-open.h) */
 } WpOwnedFlow;
 
-/* Finds owner and certainty of FLOWS. WHAT has an entry for each span. */
-void wp_ownership_find(const WpSpans *spans, const WpOwnedSpan *what, WpOwnedFlow *flows,
-		       guint32 n_flows, guint32 n_services, guint32 n_kinds);
+/*
+ * Finds owner and certainty of FLOWS. WHAT has an entry for each span. TRACE, whose calls SPANS are, has the values that they
+ * carry; NULL: these are not asked.
+ */
+void wp_ownership_find(const WpSpans *spans, const WpTrace *trace, const WpOwnedSpan *what,
+		       WpOwnedFlow *flows, guint32 n_flows, guint32 n_services, guint32 n_kinds);
 
 #endif

@@ -428,9 +428,10 @@ ask_machine(WpResolved *resolved, guint32 machine, const WpMap *by_id)
 	if (by_id)
 		take_told(&question, by_id);
 	gather_spans(&question);
-	wp_ownership_find(resolved->spans, question.what, (WpOwnedFlow *)question.flows->data,
-			  question.flows->len, question.services->len + 1,
-			  wp_map_count(question.kinds));
+	const WpTrace *values = wp_resolved_is_black_box(resolved) ? NULL : resolved->trace;
+	wp_ownership_find(resolved->spans, values, question.what,
+			  (WpOwnedFlow *)question.flows->data, question.flows->len,
+			  question.services->len + 1, wp_map_count(question.kinds));
 	take_answers(&question);
 	leave_open(&question);
 	g_array_unref(question.services);

@@ -18,6 +18,7 @@ typedef struct {
 	WpNodes *nodes;
 	WpTrace *trace;
 	guint64 n;
+	guint32 value; /* that calls carry; 0: none */
 } Maker;
 
 static void
@@ -30,8 +31,11 @@ add_call(Maker *maker, const char *src, const char *dst, guint32 flow, gint64 fr
 	call.begin_ns = call.end_ns = from_ns;
 	call.sender = wp_nodes_by_address(maker->nodes, call.src.address);
 	call.receiver = wp_nodes_by_address(maker->nodes, call.dst.address);
-	ck_assert(wp_sink_record(sink, &call, NULL, NULL));
+	guint32 token = 2 * maker->value;
+	call.n_tokens = maker->value != 0;
+	ck_assert(wp_sink_record(sink, &call, &token, NULL));
 	WpRecord back = call;
+	back.n_tokens = 0;
 	back.kind = WP_KIND_RETURN;
 	back.begin_ns = back.end_ns = to_ns;
 	back.sender = call.receiver;
@@ -51,7 +55,7 @@ add_call(Maker *maker, const char *src, const char *dst, guint32 flow, gint64 fr
 static WpTrace *
 make_trace(WpNodes *nodes)
 {
-	Maker maker = { nodes, wp_trace_new(nodes), 0 };
+	Maker maker = { nodes, wp_trace_new(nodes), 0, 0 };
 
 	ck_assert(wp_sink_begin(wp_trace_sink(maker.trace), nodes, NULL));
 	for (guint i = 0; i < N_REQUESTS; i++) {
@@ -139,7 +143,7 @@ END_TEST
 START_TEST(certainty_is_honest)
 {
 	g_autoptr(WpNodes) nodes = wp_nodes_new();
-	Maker maker = { nodes, wp_trace_new(nodes), 0 };
+	Maker maker = { nodes, wp_trace_new(nodes), 0, 0 };
 	g_autoptr(WpTrace) trace = maker.trace;
 	guint32 state = 7;
 
@@ -201,24 +205,27 @@ START_TEST(nested_services)
 			one_in; /* ... from its end instead, in one of so many requests; 0 = none */
 		gint64 takes, at_most; /* the flow's call */
 		const char *owner;
-		guint n_flows; /* their requests by turns */
+		guint n_flows;       /* their requests by turns */
+		gboolean has_values; /* each request's own, passed on */
 	} rows[] = {
 		{ "the inner one's, and a third goes on after its reply", 150000, 10000, 30000,
-		  5000, 9000, 500, 3, 2000, 3000, "127.0.0.1:8080", 1 },
+		  5000, 9000, 500, 3, 2000, 3000, "127.0.0.1:8080", 1, FALSE },
 		{ "web's, beside its call, and half of them longer", 150000, 10000, 30000, 200, 300,
-		  0, 0, 10000, 40000, "127.0.0.1:80", 1 },
+		  0, 0, 10000, 40000, "127.0.0.1:80", 1, FALSE },
 		{ "web's, one after the other", 150000, 10000, 30000, 20300, 700, 0, 0, 2000, 3000,
-		  "127.0.0.1:80", 1 },
+		  "127.0.0.1:80", 1, FALSE },
 		{ "behind a proxy, many at once", 12000, 300, -300, 1000, 6000, 0, 0, 2000, 6000,
-		  "127.0.0.1:8080", 1 },
+		  "127.0.0.1:8080", 1, FALSE },
+		{ "behind a proxy, far too many at once, but values are passed on", 2000, 300, -300,
+		  1000, 40000, 0, 0, 2000, 16000, "127.0.0.1:8080", 4, TRUE },
 		{ "behind a proxy, a connection a call", 12000, 300, -300, 1000, 6000, 0, 0, 2000,
-		  6000, "127.0.0.1:8080", 5 * N_REQUESTS },
+		  6000, "127.0.0.1:8080", 5 * N_REQUESTS, FALSE },
 		{ "web's, one after the other, a connection a call", 150000, 10000, 30000, 20300,
-		  700, 0, 0, 2000, 3000, "127.0.0.1:80", 5 * N_REQUESTS },
+		  700, 0, 0, 2000, 3000, "127.0.0.1:80", 5 * N_REQUESTS, FALSE },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(WpNodes) nodes = wp_nodes_new();
-		Maker maker = { nodes, wp_trace_new(nodes), 0 };
+		Maker maker = { nodes, wp_trace_new(nodes), 0, 0 };
 		g_autoptr(WpTrace) trace = maker.trace;
 		guint32 state = 11;
 		ck_assert(wp_sink_begin(wp_trace_sink(trace), nodes, NULL));
@@ -237,6 +244,7 @@ START_TEST(nested_services)
 			if (rows[i].one_in && k % rows[i].one_in == 0)
 				own = inner_end + rows[i].late + draw(&state, 300);
 			gint64 own_end = own + rows[i].takes + draw(&state, rows[i].at_most);
+			maker.value = rows[i].has_values ? 1 + (guint32)k : 0;
 			add_call(&maker, client, "127.0.0.1:80", 100 + (guint32)k, t * 1000,
 				 end * 1000);
 			add_call(&maker, proxy, "127.0.0.1:8080", 1 + (guint32)k % 20, inner * 1000,
@@ -270,7 +278,7 @@ START_TEST(siblings_by_engine)
 		N = 400
 	};
 	g_autoptr(WpNodes) nodes = wp_nodes_new();
-	Maker maker = { nodes, wp_trace_new(nodes), 0 };
+	Maker maker = { nodes, wp_trace_new(nodes), 0, 0 };
 	g_autoptr(WpTrace) trace = maker.trace;
 	WpResolveOptions options;
 	guint32 state = 5;
