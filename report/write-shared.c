@@ -21,7 +21,7 @@ wp_shared_words(const WpViewShared *shared, const char *address)
 	if (shared->n_inferred)
 		g_string_append_printf(words,
 				       " The owners of %" G_GUINT64_FORMAT
-				       " were inferred from the times of their calls: "
+				       " were inferred from what encloses their calls: "
 				       "%.1f%% right can be expected.",
 				       shared->n_inferred, 100 * shared->certainty);
 	if (shared->n_unknown)
