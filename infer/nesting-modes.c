@@ -1,7 +1,6 @@
 /* Shares of places, of one kind of bundles at a time, by expectation maximization: nesting-modes.h. */
 #include "infer/nesting-modes.h"
 
-#include <math.h>
 #include <string.h>
 
 #define ROUNDS    40
@@ -25,13 +24,13 @@ typedef struct {
 
 struct WpNestModes {
 	guint32 n_cells;
-	guint32 n_kinds;
 	gboolean by_class;
-	GArray *places;  /* Place */
-	GArray *bundles; /* Bundle, by kind */
-	double *shares;  /* by kind, cell: bundles */
-	guint8 *knows;   /* by kind */
-	guint8 *outside; /* by kind: children may lie outside */
+	const WpQuickLog *quick; /* of the problem */
+	GArray *places;          /* Place */
+	GArray *bundles;         /* Bundle, by kind */
+	double *shares;          /* by kind, cell: bundles */
+	guint8 *knows;           /* by kind */
+	guint8 *outside;         /* by kind: children may lie outside */
 };
 
 /* Room for the candidates of one bundle, by cell. */
@@ -54,7 +53,7 @@ add_bundle(WpNestModes *modes, const WpNestProblem *problem, const WpNestBundle 
 		guint32 cell = (modes->by_class ? class : 0) * WP_NEST_N_MODES + candidates[i].mode;
 		if (scratch->counts[cell]++ == 0)
 			scratch->met[n_met++] = cell;
-		scratch->sums[cell] += exp((double)candidates[i].odds);
+		scratch->sums[cell] += wp_quick_exp((double)candidates[i].odds);
 	}
 	for (guint32 i = 0; i < n_met; i++) {
 		guint32 cell = scratch->met[i];
@@ -99,7 +98,7 @@ fit(const WpNestModes *modes, guint32 from, guint32 end, gboolean not_outside, d
 			for (guint32 i = 0; i < bundle->n; i++)
 				next[places[i].cell] +=
 					shares[places[i].cell] * places[i].mean / sum;
-			likelihood += log(sum);
+			likelihood += wp_quick_log(modes->quick, sum);
 		}
 		double all = 0;
 		for (guint32 c = 0; c < modes->n_cells; c++)
@@ -140,7 +139,7 @@ wp_nest_modes_new(const WpNestProblem *problem, const guint8 *picks, gboolean by
 	WpNestModes *modes = g_new0(WpNestModes, 1);
 
 	modes->by_class = by_class;
-	modes->n_kinds = problem->n_kinds;
+	modes->quick = &problem->quick;
 	modes->n_cells = MAX(by_class ? problem->n_classes : 1, 1) * WP_NEST_N_MODES;
 	modes->places = g_array_new(FALSE, FALSE, sizeof(Place));
 	modes->bundles = g_array_new(FALSE, FALSE, sizeof(Bundle));
