@@ -408,6 +408,30 @@ wp_clock_fit(const WpClockPair *pairs, gsize n, WpClock *out_clock)
 }
 
 void
+wp_clock_fit_edges(const WpClockEdges *edges, gsize n, WpClock *out_clock)
+{
+	Fit fit = { .start_ns = edges[0].time_ns, .base_ns = edges[n / 2].there_ns };
+
+	fit.n_windows = (guint)n;
+	fit.windows = g_new0(Window, n);
+	fit.lines = g_array_new(FALSE, FALSE, sizeof(Line));
+	for (gsize i = 0; i < n; i++)
+		fit.windows[i] = (Window){
+			.time = (double)(edges[i].time_ns - fit.start_ns),
+			.there = (double)(edges[i].there_ns - fit.base_ns),
+			.back = (double)(edges[i].back_ns - fit.base_ns),
+			.has_there = TRUE,
+			.has_back = TRUE,
+		};
+	find_gap(&fit);
+	weigh_windows(&fit);
+	fit_lines(&fit, TRUE);
+	make_clock(&fit, out_clock);
+	g_array_unref(fit.lines);
+	g_free(fit.windows);
+}
+
+void
 wp_clock_turn(const WpClock *clock, WpClock *out_clock)
 {
 	WpClock turned = { g_new(WpClockSegment, clock->n), clock->n };

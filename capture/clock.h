@@ -47,6 +47,16 @@ void wp_clock_set(WpClock *clock, gint64 from_ns, gint64 offset_ns, double drift
  */
 gboolean wp_clock_fit(const WpClockPair *pairs, gsize n, WpClock *out_clock);
 
+/* Between which the offset lies at one time. */
+typedef struct {
+	gint64 time_ns;  /* by A's clock */
+	gint64 there_ns; /* B's clock minus A's, at most */
+	gint64 back_ns;  /* ... and at least */
+} WpClockEdges;
+
+/* Likewise from the edges of N windows, at least 1, sorted by time. */
+void wp_clock_fit_edges(const WpClockEdges *edges, gsize n, WpClock *out_clock);
+
 /* The clock of B against A, as A sees it, becomes one as B sees it; or that of A against B, as A sees it. */
 void wp_clock_turn(const WpClock *clock, WpClock *out_clock);
 void wp_clock_negate(const WpClock *clock, WpClock *out_clock);

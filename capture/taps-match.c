@@ -69,6 +69,10 @@ sort_samples(WpTaps *taps)
 		WpSample *sample = &g_array_index(samples, WpSample, i);
 		sample->input = taps->inputs[sample->input].tap;
 	}
+	for (guint i = 0; i < taps->sampler.turns->len; i++) {
+		WpTurn *turn = &g_array_index(taps->sampler.turns, WpTurn, i);
+		turn->input = taps->inputs[turn->input].tap;
+	}
 	g_array_sort(samples, compare_samples);
 	WpSample *all = (WpSample *)(void *)samples->data;
 	for (guint i = 0; i < samples->len; i++) {
@@ -363,6 +367,7 @@ follow_link(WpTaps *taps, const WpTapLink *link, guint to)
 	wp_clock_chain(&own, &taps->clocks[from], &taps->clocks[to]);
 	wp_clock_clear(&own);
 	taps->is_linked[to] = TRUE;
+	taps->is_by_cause[to] = link->is_by_cause || taps->is_by_cause[from];
 }
 
 /* The surest link from a tap whose clock is known to one whose clock is not. */
@@ -381,6 +386,26 @@ find_next_link(const WpTaps *taps, guint *out_to)
 	return best;
 }
 
+/* What causes tell of taps that have no packet in common with those whose clock is known; TRUE: of one at least. */
+static gboolean
+link_by_cause(WpTaps *taps)
+{
+	gboolean is_any = FALSE;
+
+	for (guint i = 0; i < taps->links->len; i++) {
+		WpTapLink *link = &g_array_index(taps->links, WpTapLink, i);
+		if (link->clock.n || link->was_asked ||
+		    taps->is_linked[link->a] == taps->is_linked[link->b])
+			continue;
+		link->was_asked = TRUE;
+		link->is_by_cause = wp_taps_fit_by_cause(taps, link->a, link->b, &link->clock);
+		if (link->is_by_cause)
+			link->error_ns = link->clock.segments[0].offset_error_ns;
+		is_any |= link->is_by_cause;
+	}
+	return is_any;
+}
+
 void
 wp_taps_match(WpTaps *taps)
 {
@@ -390,6 +415,8 @@ wp_taps_match(WpTaps *taps)
 	taps->votes = g_hash_table_new_full(hash_vote, is_same_vote, g_free, NULL);
 	sort_samples(taps);
 	link_all(taps);
-	while ((link = find_next_link(taps, &to)))
-		follow_link(taps, link, to);
+	do {
+		while ((link = find_next_link(taps, &to)))
+			follow_link(taps, link, to);
+	} while (link_by_cause(taps));
 }

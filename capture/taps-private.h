@@ -1,4 +1,4 @@
-/* Inside of WpTaps, shared by taps.c, taps-sample.c, taps-match.c and taps-cover.c alone. */
+/* Inside of WpTaps, shared by taps.c and taps-*.c alone. */
 #ifndef WP_CAPTURE_TAPS_PRIVATE_H
 #define WP_CAPTURE_TAPS_PRIVATE_H
 
@@ -14,6 +14,14 @@ typedef struct {
 	guint8 side;     /* of the flow: the sender */
 	guint8 is_alone; /* its tap saw nothing else with this key */
 } WpSample;
+
+/* The first packet with a payload that one side of a flow sends after the other did, or of the flow. */
+typedef struct {
+	gint64 time_ns;
+	guint32 flow;
+	guint8 input; /* until inputs are grouped; then the tap */
+	guint8 side;  /* of the flow: the sender */
+} WpTurn;
 
 /* Nothing came for a while. */
 typedef struct {
@@ -36,6 +44,8 @@ typedef struct {
 typedef struct {
 	GArray *samples;    /* WpSample */
 	guint64 mask;       /* bits of a key that must be 0 */
+	GArray *turns;      /* WpTurn */
+	guint32 turn_mask;  /* bits of a flow's hash that must be 0 */
 	WpFlowTable *table; /* of WpTapFlow */
 	GArray *flows;      /* WpFlowKey, by number */
 	guint64 n_read;     /* packets, for progress */
@@ -47,6 +57,8 @@ typedef struct {
 	guint32 n_pairs; /* messages seen at both */
 	WpClock clock;   /* of B against A, as A sees it; no segments: not known */
 	double error_ns;
+	gboolean is_by_cause; /* no packet was seen at both */
+	gboolean was_asked;   /* what causes tell */
 } WpTapLink;
 
 /* Of what goes between two addresses: how often it came by A before B, when sent by the lower address. */
@@ -72,6 +84,7 @@ struct WpTaps {
 	WpClock clocks[WP_TAPS_MAX]; /* against the reference, as the tap sees it */
 	gboolean is_set[WP_TAPS_MAX];
 	gboolean is_linked[WP_TAPS_MAX];
+	gboolean is_by_cause[WP_TAPS_MAX]; /* its clock follows from causes */
 	WpSampler sampler;
 	GArray *links;     /* WpTapLink */
 	GHashTable *votes; /* of WpTapVote */
@@ -91,6 +104,12 @@ gboolean wp_sampler_read(WpTaps *taps, gsize i, gboolean *out_stopped, GError **
 /* taps-match.c: what was seen at several taps; clocks; NAT. */
 void wp_taps_match(WpTaps *taps);
 guint64 wp_taps_hash_ends(const WpEndpoint *src, const WpEndpoint *dst, gboolean *out_is_lower);
+
+/*
+ * taps-cause.c: the clock of tap B against A's, as A sees it, where they saw no packet in common, by what leaves
+ * hosts that both see. FALSE, and nothing is set, where that tells nothing.
+ */
+gboolean wp_taps_fit_by_cause(const WpTaps *taps, guint a, guint b, WpClock *out_clock);
 
 /* taps-cover.c: when not all that are needed were at work. */
 void wp_taps_find_cover(WpTaps *taps);

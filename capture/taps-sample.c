@@ -11,14 +11,16 @@
 
 #define MAX_SAMPLES   (2 * 1024 * 1024) /* 48 MiB */
 #define MAX_FLOWS     (512 * 1024)
-#define KEY_BYTES     48 /* of payload */
-#define MIN_DATAGRAM  8  /* bytes; shorter ones are too much alike */
+#define MAX_TURNS     (1024 * 1024) /* 24 MiB */
+#define KEY_BYTES     48            /* of payload */
+#define MIN_DATAGRAM  8             /* bytes; shorter ones are too much alike */
 #define PROGRESS_EACH 8192
 #define MAX_SILENCES  4096 /* of an input */
 
 typedef struct {
 	WpFlowKey key;
 	guint32 number;
+	guint8 last; /* the side that sent last, and 1; 0: none */
 } Flow;
 
 void
@@ -26,6 +28,7 @@ wp_sampler_init(WpSampler *sampler)
 {
 	sampler->samples = g_array_new(FALSE, FALSE, sizeof(WpSample));
 	sampler->flows = g_array_new(FALSE, FALSE, sizeof(WpFlowKey));
+	sampler->turns = g_array_new(FALSE, FALSE, sizeof(WpTurn));
 	sampler->table = wp_flow_table_new(sizeof(Flow), 1);
 }
 
@@ -36,6 +39,8 @@ wp_sampler_clear(WpSampler *sampler)
 		g_array_unref(sampler->samples);
 	if (sampler->flows)
 		g_array_unref(sampler->flows);
+	if (sampler->turns)
+		g_array_unref(sampler->turns);
 	wp_flow_table_free(sampler->table);
 	*sampler = (WpSampler){ 0 };
 }
@@ -81,33 +86,72 @@ thin_out(WpSampler *sampler)
 	g_array_set_size(sampler->samples, kept);
 }
 
-/* FALSE where there are too many. */
-static gboolean
-find_flow(WpSampler *sampler, const WpSegment *segment, guint32 *out_flow, guint8 *out_side)
+/* NULL where there are too many. */
+static Flow *
+find_flow(WpSampler *sampler, const WpFlowKey *key)
 {
-	WpFlowKey key;
-
-	*out_side = (guint8)wp_flow_key(segment, &key);
-	Flow *flow = wp_flow_table_find(sampler->table, &key);
-	if (!flow && sampler->flows->len >= MAX_FLOWS)
-		return FALSE;
-	if (!flow) {
-		flow = wp_flow_table_add(sampler->table, &key);
+	Flow *flow = wp_flow_table_find(sampler->table, key);
+	if (!flow && sampler->flows->len < MAX_FLOWS) {
+		flow = wp_flow_table_add(sampler->table, key);
 		flow->number = sampler->flows->len;
-		g_array_append_val(sampler->flows, key);
+		g_array_append_val(sampler->flows, *key);
 	}
-	*out_flow = flow->number;
-	return TRUE;
+	return flow;
+}
+
+static gboolean
+keeps_turns(const WpSampler *sampler, guint32 flow)
+{
+	return !(wp_doubles_mix(1, flow) & sampler->turn_mask);
+}
+
+/* Keeps the turns of every second flow: of fewer packets of each it could not be told what is a turn. */
+static void
+thin_out_turns(WpSampler *sampler)
+{
+	guint kept = 0;
+
+	sampler->turn_mask = sampler->turn_mask << 1 | 1;
+	for (guint i = 0; i < sampler->turns->len; i++) {
+		const WpTurn *turn = &g_array_index(sampler->turns, WpTurn, i);
+		if (keeps_turns(sampler, turn->flow))
+			g_array_index(sampler->turns, WpTurn, kept++) = *turn;
+	}
+	g_array_set_size(sampler->turns, kept);
+}
+
+static void
+note_turn(WpSampler *sampler, guint8 input, Flow *flow, guint8 side, gint64 time_ns)
+{
+	WpTurn turn = { time_ns, flow->number, input, side };
+
+	if (flow->last == side + 1 || !keeps_turns(sampler, flow->number))
+		return;
+	flow->last = side + 1;
+	g_array_append_val(sampler->turns, turn);
+	/* Where that leaves nothing there are no two turns of a host that would tell anything. */
+	if (sampler->turns->len >= MAX_TURNS)
+		thin_out_turns(sampler);
 }
 
 static void
 add_segment(WpSampler *sampler, guint8 input, const WpSegment *segment)
 {
 	WpSample sample = { .time_ns = segment->time_ns, .input = input };
+	gboolean is_sampled = make_key(segment, &sample.key) && !(sample.key & sampler->mask);
+	WpFlowKey key;
 
-	if (!make_key(segment, &sample.key) || sample.key & sampler->mask ||
-	    !find_flow(sampler, segment, &sample.flow, &sample.side))
+	if (!is_sampled && !segment->length)
 		return;
+	sample.side = (guint8)wp_flow_key(segment, &key);
+	Flow *flow = find_flow(sampler, &key);
+	if (!flow)
+		return;
+	if (segment->length)
+		note_turn(sampler, input, flow, sample.side, segment->time_ns);
+	if (!is_sampled)
+		return;
+	sample.flow = flow->number;
 	g_array_append_val(sampler->samples, sample);
 	if (sampler->samples->len > MAX_SAMPLES)
 		thin_out(sampler);

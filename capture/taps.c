@@ -493,6 +493,9 @@ describe_segment(const WpTaps *taps, guint tap, guint i)
 		g_string_append_printf(text, ", from %s", since);
 	if (taps->is_set[tap])
 		g_string_append(text, ", as given");
+	else if (i == 0 && taps->is_by_cause[tap])
+		g_string_append(text, ", as what hosts send follows what they get (no packet was "
+				      "seen at both)");
 	else if (i == 0)
 		g_string_append_printf(text, ", of %u packets seen at both",
 				       count_common(taps, tap));

@@ -142,6 +142,50 @@ START_TEST(too_few)
 END_TEST
 
 /* A against B against C: one after the other is the same as both at once. */
+/* Edges of windows, the two as far off as noise and ways make them. */
+START_TEST(edges)
+{
+	static const struct {
+		guint n;
+		gint64 offset_ns;
+		double ppm;
+		gint64 there_ns, back_ns, noise_ns;
+		double drift_off; /* ppm, at most */
+	} cases[] = {
+		{ 1, 30000000, 0, 500000, 500000, 0, 1e-9 },
+		{ 2, -45000000, 0, 500000, 500000, 0, 1e-9 },
+		{ 12, 30000000, 50, 500000, 300000, 20000, 5 },
+		{ 100, G_GINT64_CONSTANT(-8000000000), -50, 2000000, 1500000, 100000, 5 },
+		{ 100, 0, 0, 10000, 20000, 1000, 5 },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree WpClockEdges *all = g_new(WpClockEdges, cases[i].n);
+		WpClock clock = { 0 };
+		state = 42;
+		for (guint k = 0; k < cases[i].n; k++) {
+			gint64 second = 4 * (gint64)k;
+			gint64 offset_ns =
+				cases[i].offset_ns + (gint64)((double)second * cases[i].ppm * 1e3);
+			double noise = (double)cases[i].noise_ns;
+			all[k].time_ns = T0 + second * SEC;
+			all[k].there_ns =
+				offset_ns + cases[i].there_ns + (gint64)(noise * (draw() - 0.5));
+			all[k].back_ns =
+				offset_ns - cases[i].back_ns + (gint64)(noise * (draw() - 0.5));
+		}
+		wp_clock_fit_edges(all, cases[i].n, &clock);
+		ck_assert_uint_eq(clock.n, 1);
+		const WpClockSegment *segment = &clock.segments[0];
+		double off = (double)(segment->offset_ns - cases[i].offset_ns);
+		double half = (double)(cases[i].there_ns + cases[i].back_ns) / 2;
+		ck_assert_msg(fabs(off) < segment->offset_error_ns, "case %zu", i);
+		ck_assert_msg(segment->offset_error_ns < 1.5 * half + 10000, "case %zu", i);
+		ck_assert_double_lt(fabs(segment->drift * 1e6 - cases[i].ppm), cases[i].drift_off);
+		wp_clock_clear(&clock);
+	}
+}
+END_TEST
+
 START_TEST(chains)
 {
 	WpClock a = { 0 }, b = { 0 }, both = { 0 }, back = { 0 }, none = { 0 }, same = { 0 };
@@ -171,4 +215,4 @@ START_TEST(chains)
 }
 END_TEST
 
-WP_SUITE("clock", fits, drift_unknown, too_few, chains)
+WP_SUITE("clock", fits, drift_unknown, too_few, edges, chains)

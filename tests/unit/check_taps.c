@@ -4,6 +4,7 @@
  */
 #include "capture/taps.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -258,7 +259,18 @@ START_TEST(real_taps)
 }
 END_TEST
 
-/* --- which files are one tap --- */
+/* --- files --- */
+
+/* (transfer full) A file of that NAME, to be removed with remove_part(). */
+static WpTempFile *
+write_part(const char *name, WpPcapBuild *build)
+{
+	const GByteArray *bytes = wp_pcap_build_bytes(build);
+	g_autofree char *directory = g_dir_make_tmp("wp-XXXXXX", NULL);
+	char *path = g_build_filename(directory, name, NULL);
+	ck_assert(g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, NULL));
+	return path;
+}
 
 /* A conversation from T0 + FROM_MS on, of N requests, 10 ms each; without CLIENT no packet at all. */
 static WpTempFile *
@@ -279,11 +291,7 @@ make_part(const char *name, guint from_ms, guint n, const char *client)
 		wp_build_flow_send(&flow, WP_BUILD_CLIENT, now += 5 * MS, get, -1);
 		wp_build_flow_send(&flow, WP_BUILD_SERVER, now += 5 * MS, reply, -1);
 	}
-	const GByteArray *bytes = wp_pcap_build_bytes(build);
-	g_autofree char *directory = g_dir_make_tmp("wp-XXXXXX", NULL);
-	char *path = g_build_filename(directory, name, NULL);
-	ck_assert(g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, NULL));
-	return path;
+	return write_part(name, build);
 }
 
 static void
@@ -293,6 +301,129 @@ remove_part(gpointer path)
 	wp_temp_file_remove(path);
 	rmdir(directory);
 }
+
+/* --- no packet in common --- */
+
+/* Hosts of traces/shop that never talk to each other, but all to the application. */
+#define NGINX     "10.20.0.20"
+#define AUTH      "10.20.0.40"
+#define DATABASE  "10.20.0.50"
+#define REDIS     "10.20.0.60"
+#define MEMCACHED "10.20.0.70"
+
+/* What the application sends to one follows what it gets from another: that tells the clocks of their taps. */
+START_TEST(clocks_by_cause)
+{
+	static const struct {
+		guint n;
+		WpSplitHost hosts[4]; /* the first is right */
+		double off_ms;        /* at most */
+	} cases[] = {
+		{ 2, { { .address = NGINX }, { DATABASE, 30 * MS, 50, 0, 0, 0, 0 } }, 1 },
+		{ 2, { { .address = NGINX }, { AUTH, -45 * MS, -50, 0, 0, 0, 0 } }, 1.5 },
+		{ 2, { { .address = NGINX }, { REDIS, 300 * MS, 0, 0, .05, 0, 0 } }, 1 },
+		{ 2, { { .address = NGINX }, { REDIS, -8 * SEC, 20, 0, 0, 0, 0 } }, 1 },
+		{ 2, { { .address = NGINX }, { DATABASE, -3 * SEC, 0, 0, 0, .3, 1 } }, 1 },
+		/* Nothing contradicts clocks that are right: they stay as they are. */
+		{ 2, { { .address = NGINX }, { .address = DATABASE } }, 0 },
+		/* A chain: the second by the first, all others by either. */
+		{ 3,
+		  { { .address = NGINX },
+		    { DATABASE, 30 * MS, 50, 0, 0, 0, 0 },
+		    { MEMCACHED, -45 * MS, 0, 0, 0, 0, 0 } },
+		  1 },
+	};
+	g_autofree char *path =
+		g_build_filename(g_getenv("TOP_SRCDIR"), "traces/shop/input.pcap.gz", NULL);
+	g_autoptr(WpTrace) whole = read_file(path);
+	double start = seconds_of(whole, "first-packet");
+
+	for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+		GPtrArray *files = wp_split(path, cases[i].hosts, cases[i].n, &ways);
+		g_autofree char *name = g_path_get_basename(files->pdata[0]);
+		*strrchr(name, '.') = '\0';
+		const char *clocks[] = { name, NULL };
+		g_autoptr(WpTaps) taps = survey(files, clocks, 0, NULL);
+		ck_assert_uint_eq(wp_taps_count(taps), cases[i].n);
+		for (guint k = 1; k < cases[i].n; k++) {
+			const WpSplitHost *host = &cases[i].hosts[k];
+			const WpClock *clock = wp_taps_clock(taps, wp_taps_of_input(taps, k));
+			ck_assert_msg(clock->n == 1, "case %zu: %u segments", i, clock->n);
+			const WpClockSegment *segment = &clock->segments[0];
+			double since = (double)segment->from_ns / 1e9 - start;
+			double off = (double)(segment->offset_ns - host->offset_ns) -
+				     since * host->drift_ppm * 1e3;
+			ck_assert_msg(fabs(off) <= cases[i].off_ms * 1e6 &&
+					      fabs(off) < segment->offset_error_ns,
+				      "case %zu, tap %u is off by %g ms (said: %g)", i, k,
+				      off / 1e6, segment->offset_error_ns / 1e6);
+			ck_assert_double_lt(fabs(segment->drift * 1e6 - host->drift_ppm),
+					    MAX(segment->drift_error * 1e6, 5));
+		}
+		wp_split_free(files);
+	}
+}
+END_TEST
+
+/*
+ * TAPS of the conversations of one host, N of them, at random times. CAUSED_MS: so long after each request by the first
+ * tap the host asks another by the second; 0: it does so at times of its own.
+ */
+static GPtrArray *
+make_conversations(guint n, guint caused_ms)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(11);
+	WpPcapBuild *builds[2] = { wp_pcap_build_new(NULL), wp_pcap_build_new(NULL) };
+	GPtrArray *files = g_ptr_array_new_with_free_func(remove_part);
+	gint64 times[2] = { T0, T0 };
+	WpBuildFlow flows[2];
+
+	wp_build_flow_init(&flows[0], builds[0], "10.0.0.1:40000", "10.0.0.2:80");
+	wp_build_flow_init(&flows[1], builds[1], "10.0.0.2:40000", "10.0.0.3:81");
+	for (guint i = 0; i < 2; i++)
+		wp_build_flow_open(&flows[i], T0);
+	for (guint i = 0; i < n; i++) {
+		times[0] += 10 * MS + (gint64)(-log(g_rand_double(random)) * 20e6);
+		times[1] += 10 * MS + (gint64)(-log(g_rand_double(random)) * 20e6);
+		gint64 asked = caused_ms ? times[0] + caused_ms * MS : times[1];
+		for (guint k = 0; k < 2; k++) {
+			gint64 now = k ? asked : times[0];
+			g_autofree char *get =
+				g_strdup_printf("GET /%u/%u HTTP/1.1\r\nHost: a\r\n\r\n", k, i);
+			g_autofree char *reply = g_strdup_printf(
+				"HTTP/1.1 200 OK\r\nDate: %u\r\nContent-Length: 0\r\n\r\n", k);
+			wp_build_flow_send(&flows[k], WP_BUILD_CLIENT, now, get, -1);
+			wp_build_flow_send(&flows[k], WP_BUILD_SERVER, now + (k ? 3 : 9) * MS,
+					   reply, -1);
+		}
+	}
+	for (guint i = 0; i < 2; i++) {
+		g_ptr_array_add(files, write_part(i ? "back.pcap" : "front.pcap", builds[i]));
+		wp_pcap_build_free(builds[i]);
+	}
+	return files;
+}
+
+/* Where nothing follows from anything, nothing is said of the clocks. */
+START_TEST(no_cause)
+{
+	static const struct {
+		guint n, caused_ms;
+		guint n_segments;
+	} cases[] = {
+		{ 500, 0, 0 }, { 500, 2, 1 }, { 3000, 0, 0 }, { 3000, 2, 1 }, { 4, 2, 0 },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GPtrArray) files = make_conversations(cases[i].n, cases[i].caused_ms);
+		const char *clocks[] = { "front", NULL };
+		g_autoptr(WpTaps) taps = survey(files, clocks, 0, NULL);
+		ck_assert_uint_eq(wp_taps_count(taps), 2);
+		ck_assert_msg(wp_taps_clock(taps, 1)->n == cases[i].n_segments, "case %zu", i);
+	}
+}
+END_TEST
+
+/* --- which files are one tap --- */
 
 START_TEST(groups)
 {
@@ -492,12 +623,7 @@ START_TEST(nat)
 			wp_build_flow_send(&flow, WP_BUILD_SERVER, now + 30 * MS + back,
 					   "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", -1);
 		}
-		const GByteArray *bytes = wp_pcap_build_bytes(build);
-		g_autofree char *directory = g_dir_make_tmp("wp-XXXXXX", NULL);
-		char *path = g_build_filename(directory, i ? "server.pcap" : "client.pcap", NULL);
-		ck_assert(g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len,
-					      NULL));
-		g_ptr_array_add(files, path);
+		g_ptr_array_add(files, write_part(i ? "server.pcap" : "client.pcap", build));
 	}
 	const char *clocks[] = { "client", NULL };
 	g_autoptr(WpTaps) taps = survey(files, clocks, 0, NULL);
@@ -518,4 +644,5 @@ START_TEST(nat)
 }
 END_TEST
 
-WP_SUITE("taps", same_calls, real_taps, groups, given_clocks, coverage, nothing_left_out, nat)
+WP_SUITE("taps", same_calls, real_taps, groups, given_clocks, coverage, nothing_left_out, nat,
+	 clocks_by_cause, no_cause)
