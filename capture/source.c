@@ -15,19 +15,26 @@
 
 #define HEAD_BYTES 12
 #define STEP_NS    G_GINT64_CONSTANT(1000000000) /* back: the clock was set */
-#define MAX_INPUTS 256                           /* a tap is a byte */
+#define MAX_INPUTS 65536
+#define FEW_INPUTS 32 /* all are open from the first packet to the last */
 
 const WpSourceFormat *const wp_source_formats[] = { &wp_source_pcap, &wp_source_pcapng, NULL };
 
 typedef struct {
 	const WpSourceFormat *format;
 	gpointer state;
-	WpInput *input;
-	WpFrame frame;  /* the next one, where there are several inputs */
+	char *path;
+	WpInput *input; /* NULL: it waits for its first frame to be due, or is over */
+	WpFrame frame; /* the next one, where there are several inputs; of one that waits its time alone */
 	gint64 last_ns; /* of the frame read last */
 	guint8 tap;
 	const WpClock *clock; /* NULL = right */
 	guint64 n_back;       /* frames that are STEP_NS or more before the one before */
+	gboolean is_file;     /* it may be opened again */
+	WpSourceTold told;    /* of one that is over */
+	guint64 n_skipped;    /* likewise */
+	guint64 size;
+	gboolean is_over;
 } Input;
 
 struct WpSource {
@@ -103,12 +110,11 @@ wp_source_damaged(WpInput *input, guint64 number, const char *what, GError **err
 }
 
 static gboolean
-open_input(Input *input, const char *path, WpInput **standard_input, const WpSourceHooks *hooks,
-	   GError **error)
+open_input(Input *input, WpInput **standard_input, const WpSourceHooks *hooks, GError **error)
 {
 	const guint8 *head;
 
-	input->input = wp_input_open_or_take(path, standard_input, error);
+	input->input = wp_input_open_or_take(input->path, standard_input, error);
 	gssize n = input->input ? wp_input_peek(input->input, HEAD_BYTES, &head, error) : -1;
 	if (n < 0)
 		return FALSE;
@@ -120,6 +126,24 @@ open_input(Input *input, const char *path, WpInput **standard_input, const WpSou
 	}
 	input->state = input->format->open(input->input, hooks, error);
 	return input->state != NULL;
+}
+
+static void
+close_input(Input *input)
+{
+	guint64 n_read;
+
+	if (input->input)
+		wp_input_progress(input->input, &n_read, &input->size);
+	if (input->state && input->format->told)
+		input->told = input->format->told(input->state);
+	if (input->state && input->format->blocks_skipped)
+		input->n_skipped = input->format->blocks_skipped(input->state);
+	if (input->state)
+		input->format->free(input->state);
+	wp_input_free(input->input);
+	input->state = NULL;
+	input->input = NULL;
 }
 
 WpSource *
@@ -138,11 +162,15 @@ wp_source_open_all(const char *const *paths, gsize n, WpInput **standard_input, 
 	source->heap = g_new0(Input *, n);
 	source->n_inputs = n;
 	for (gsize i = 0; i < n; i++) {
-		if (!open_input(&source->inputs[i], paths[i], standard_input, &source->hooks,
-				error))
+		Input *input = &source->inputs[i];
+		input->path = g_strdup(paths[i]);
+		input->is_file = g_file_test(paths[i], G_FILE_TEST_IS_REGULAR);
+		if (!open_input(input, standard_input, &source->hooks, error))
 			return NULL;
-		source->inputs[i].tap = (guint8)i;
-		source->inputs[i].last_ns = WP_SOURCE_EARLIEST_NS;
+		input->tap = (guint8)MIN(i, G_MAXUINT8);
+		input->last_ns = WP_SOURCE_EARLIEST_NS;
+		if (n > FEW_INPUTS && input->is_file)
+			close_input(input);
 	}
 	return g_steal_pointer(&source);
 }
@@ -171,10 +199,8 @@ wp_source_free(WpSource *source)
 	if (!source)
 		return;
 	for (gsize i = 0; i < source->n_inputs; i++) {
-		Input *input = &source->inputs[i];
-		if (input->state)
-			input->format->free(input->state);
-		wp_input_free(input->input);
+		close_input(&source->inputs[i]);
+		g_free(source->inputs[i].path);
 	}
 	g_clear_error(&source->failure);
 	g_free(source->inputs);
@@ -235,29 +261,78 @@ sift_down(WpSource *source, gsize i)
 	}
 }
 
+/*
+ * Opens INPUT, which is closed, and reads its first frame; FALSE where it has none. As often as that is done, what
+ * stands before that frame is told once.
+ */
+static gboolean
+open_again(WpSource *source, Input *input, gboolean is_told)
+{
+	WpSourceHooks hooks = source->hooks;
+	GError *error = NULL;
+
+	if (is_told)
+		source->hooks = (WpSourceHooks){ 0 };
+	gboolean is_open = open_input(input, NULL, &source->hooks, &error);
+	if (!is_open && source->failure)
+		g_error_free(error);
+	else if (!is_open)
+		source->failure = error;
+	is_open = is_open && advance(source, input, &input->frame);
+	source->hooks = hooks;
+	if (!is_open)
+		close_input(input);
+	return is_open;
+}
+
+/*
+ * Many files are most often one capture in parts. So a file waits, closed, until its first frame is due: as many are
+ * open as overlap in time.
+ */
 static void
 start(WpSource *source)
 {
-	for (gsize i = 0; i < source->n_inputs; i++)
-		if (advance(source, &source->inputs[i], &source->inputs[i].frame))
-			source->heap[source->n_heap++] = &source->inputs[i];
+	for (gsize i = 0; i < source->n_inputs; i++) {
+		Input *input = &source->inputs[i];
+		gboolean waits = !input->input;
+		if (waits ? open_again(source, input, FALSE)
+			  : advance(source, input, &input->frame))
+			source->heap[source->n_heap++] = input;
+		else
+			input->is_over = TRUE;
+		if (waits)
+			close_input(input);
+	}
 	for (gsize i = source->n_heap; i-- > 0;)
 		sift_down(source, i);
 	source->is_started = TRUE;
+}
+
+/* The earliest input is over. */
+static void
+drop_first(WpSource *source)
+{
+	close_input(source->heap[0]);
+	source->heap[0]->is_over = TRUE;
+	source->heap[0] = source->heap[--source->n_heap];
+	sift_down(source, 0);
 }
 
 /* TRUE with the next frame of all. */
 static gboolean
 next_of_many(WpSource *source, WpFrame *out_frame)
 {
-	if (!source->is_started) {
+	if (!source->is_started)
 		start(source);
-	} else if (source->n_heap > 0) {
-		Input *first = source->heap[0];
-		if (!advance(source, first, &first->frame))
-			source->heap[0] = source->heap[--source->n_heap];
+	else if (source->n_heap > 0 && advance(source, source->heap[0], &source->heap[0]->frame))
 		sift_down(source, 0);
-	}
+	else if (source->n_heap > 0)
+		drop_first(source);
+	while (source->n_heap > 0 && !source->heap[0]->input)
+		if (open_again(source, source->heap[0], TRUE))
+			sift_down(source, 0);
+		else
+			drop_first(source);
 	if (source->n_heap > 0)
 		*out_frame = source->heap[0]->frame;
 	return source->n_heap > 0;
@@ -336,8 +411,10 @@ wp_source_progress(const WpSource *source, guint64 *out_read, guint64 *out_size)
 
 	*out_read = *out_size = 0;
 	for (gsize i = 0; i < source->n_inputs; i++) {
-		guint64 n_read, size;
-		wp_input_progress(source->inputs[i].input, &n_read, &size);
+		const Input *input = &source->inputs[i];
+		guint64 n_read = input->is_over ? input->size : 0, size = input->size;
+		if (input->input)
+			wp_input_progress(input->input, &n_read, &size);
 		*out_read += n_read;
 		*out_size += size;
 		is_known = is_known && size > 0;
@@ -353,8 +430,8 @@ wp_source_told(const WpSource *source)
 
 	for (gsize i = 0; i < source->n_inputs; i++) {
 		const Input *input = &source->inputs[i];
-		WpSourceTold told = { 0 };
-		if (input->format->told)
+		WpSourceTold told = input->told;
+		if (input->state && input->format->told)
 			told = input->format->told(input->state);
 		all.kernel_drops += told.kernel_drops;
 		all.interface_gaps += told.interface_gaps;
@@ -370,8 +447,10 @@ wp_source_blocks_skipped(const WpSource *source)
 	guint64 skipped = 0;
 	for (gsize i = 0; i < source->n_inputs; i++) {
 		const Input *input = &source->inputs[i];
-		if (input->format->blocks_skipped)
+		if (input->state && input->format->blocks_skipped)
 			skipped += input->format->blocks_skipped(input->state);
+		else
+			skipped += input->n_skipped;
 	}
 	return skipped;
 }

@@ -28,7 +28,7 @@ typedef struct {
 	guint32 link_type; /* LINKTYPE_... of pcap files */
 	guint64 number;    /* in its input, from 1 */
 	guint32 interface; /* of a pcapng section, by number; else 0 */
-	guint8 tap;        /* number of the input, or of its tap */
+	guint8 tap;        /* number of its tap, or of the input (255 of all from the 256th on) */
 } WpFrame;
 
 typedef enum {

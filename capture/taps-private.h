@@ -10,7 +10,7 @@ typedef struct {
 	guint64 key;
 	gint64 time_ns;
 	guint32 flow;
-	guint8 input;    /* until inputs are grouped; then the tap */
+	guint16 input;   /* until inputs are grouped; then the tap */
 	guint8 side;     /* of the flow: the sender */
 	guint8 is_alone; /* its tap saw nothing else with this key */
 } WpSample;
@@ -19,8 +19,8 @@ typedef struct {
 typedef struct {
 	gint64 time_ns;
 	guint32 flow;
-	guint8 input; /* until inputs are grouped; then the tap */
-	guint8 side;  /* of the flow: the sender */
+	guint16 input; /* until inputs are grouped; then the tap */
+	guint8 side;   /* of the flow: the sender */
 } WpTurn;
 
 /* Nothing came for a while. */

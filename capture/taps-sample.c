@@ -121,7 +121,7 @@ thin_out_turns(WpSampler *sampler)
 }
 
 static void
-note_turn(WpSampler *sampler, guint8 input, Flow *flow, guint8 side, gint64 time_ns)
+note_turn(WpSampler *sampler, guint16 input, Flow *flow, guint8 side, gint64 time_ns)
 {
 	WpTurn turn = { time_ns, flow->number, input, side };
 
@@ -135,7 +135,7 @@ note_turn(WpSampler *sampler, guint8 input, Flow *flow, guint8 side, gint64 time
 }
 
 static void
-add_segment(WpSampler *sampler, guint8 input, const WpSegment *segment)
+add_segment(WpSampler *sampler, guint16 input, const WpSegment *segment)
 {
 	WpSample sample = { .time_ns = segment->time_ns, .input = input };
 	gboolean is_sampled = make_key(segment, &sample.key) && !(sample.key & sampler->mask);
@@ -189,7 +189,7 @@ report_progress(const WpTaps *taps, const WpSource *source)
 gboolean
 wp_sampler_read(WpTaps *taps, gsize i, gboolean *out_stopped, GError **error)
 {
-	g_autoptr(WpSource) source = wp_source_open(taps->options->paths[i], (guint8)i, error);
+	g_autoptr(WpSource) source = wp_source_open(taps->options->paths[i], 0, error);
 	g_autoptr(WpCounters) counters = wp_counters_new();
 	g_autoptr(WpPackets) packets = wp_packets_new(counters);
 	WpFrame frame;
@@ -200,7 +200,7 @@ wp_sampler_read(WpTaps *taps, gsize i, gboolean *out_stopped, GError **error)
 	while (wp_source_next(source, &frame, NULL) == WP_SOURCE_FRAME) {
 		note_frame(&taps->inputs[i], &frame);
 		if (wp_packets_decode(packets, &frame, &segment) == WP_PACKET_SEGMENT)
-			add_segment(&taps->sampler, (guint8)i, &segment);
+			add_segment(&taps->sampler, (guint16)i, &segment);
 		if (++taps->sampler.n_read % PROGRESS_EACH == 0 && !report_progress(taps, source)) {
 			*out_stopped = TRUE;
 			return FALSE;

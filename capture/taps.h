@@ -18,7 +18,7 @@
 #include "capture/clock.h"
 #include "capture/packet.h"
 
-#define WP_TAPS_MAX 32
+#define WP_TAPS_MAX 128
 
 typedef struct WpTaps WpTaps;
 

@@ -2,6 +2,7 @@
 #include "capture/source.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "capture/capture.h"
 #include "capture/trace.h"
@@ -456,6 +457,75 @@ START_TEST(merged)
 }
 END_TEST
 
+#define N_MANY 400
+
+static WpTempFile *
+make_one_of_many(guint f)
+{
+	g_autoptr(WpPcapBuild) build = wp_pcap_build_new(NULL);
+	static const gint64 times[] = { 1, 2, 25 };
+
+	if (f == 10) { /* a name, told before the packet */
+		g_autoptr(GByteArray) bytes = from_hex(
+			SHB IDB "04000000 1c000000 0100 0700 0a000003 646200 00 00000000 1c000000 "
+				"06000000 24000000 00000000 00000000 65000000 01000000 01000000 "
+				"aa000000 24000000");
+		return wp_temp_file_new("", bytes->data, bytes->len);
+	}
+	for (guint i = 0; f != 20 && i < G_N_ELEMENTS(times); i++)
+		wp_pcap_build_frame(build, 10 * f + times[i], (guint8[20]){ 1 }, 20, 20);
+	GByteArray *bytes = (GByteArray *)wp_pcap_build_bytes(build);
+	if (f == 30)
+		memset(bytes->data + 24 + 8, 0xff, 4); /* first record's length */
+	if (f == 40)
+		g_byte_array_set_size(bytes, bytes->len - 5);
+	return wp_pcap_build_file(build, "");
+}
+
+/* More files than may be open at once, each overlapping the next two; one is empty, one damaged, one cut. */
+START_TEST(merged_many)
+{
+	WpTempFile *paths[N_MANY];
+	struct rlimit old, few;
+	guint n[N_MANY] = { 0 }, all = 0;
+	gint64 last_ns = 0;
+	WpFrame frame;
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GString) names = g_string_new(NULL);
+	guint64 n_read, size;
+
+	for (guint f = 0; f < N_MANY; f++)
+		paths[f] = make_one_of_many(f);
+	getrlimit(RLIMIT_NOFILE, &old);
+	few = (struct rlimit){ 64, old.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &few);
+	g_autoptr(WpSource) source =
+		wp_source_open_all((const char *const *)paths, N_MANY, NULL, NULL);
+	wp_source_on_names(source, take_name, names);
+	while (wp_source_next(source, &frame, &error) == WP_SOURCE_FRAME) {
+		ck_assert_int_ge(frame.time_ns, last_ns);
+		last_ns = frame.time_ns;
+		n[MIN(frame.tap, N_MANY - 1)]++;
+		all++;
+		wp_source_progress(source, &n_read, &size);
+		ck_assert_uint_le(n_read, size);
+	}
+	setrlimit(RLIMIT_NOFILE, &old);
+	ck_assert_uint_eq(n[9], 3);
+	ck_assert_uint_eq(n[10], 1);
+	ck_assert_uint_eq(n[20], 0);
+	ck_assert_uint_eq(n[30], 0);
+	ck_assert_uint_eq(n[40], 2);
+	ck_assert_uint_eq(all, 3 * N_MANY - 2 - 3 - 3 - 1);
+	ck_assert_uint_eq(n_read, size);
+	ck_assert_str_eq(names->str, "10.0.0.3:1 db; ");
+	ck_assert(g_error_matches(error, WP_CAPTURE_ERROR, WP_CAPTURE_ERROR_FORMAT));
+	ck_assert_uint_eq(wp_source_n_cut(source), 1);
+	for (guint f = 0; f < N_MANY; f++)
+		wp_temp_file_remove(paths[f]);
+}
+END_TEST
+
 /* One damaged and one cut file do not hide the frames of the third. */
 START_TEST(merged_with_damage)
 {
@@ -526,4 +596,4 @@ START_TEST(refused)
 END_TEST
 
 WP_SUITE("source", every_form, at_hand, binary_clock, blocks, names_and_secrets, old_pcap, cut,
-	 merged, merged_with_damage, refused)
+	 merged, merged_many, merged_with_damage, refused)
