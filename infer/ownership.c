@@ -27,6 +27,8 @@
 	0.3 /* ... where owners call so soon after it; what comes next in a request does so too */
 #define LOCAL 20.0 /* calls that say how busy a service is usually, beside those around one call */
 #define WAITS 1e-3 /* services that call one while they wait for another: few */
+#define WAITS_CALL                                                                                 \
+	0.1 /* ... and as log, less of a call than so much is nothing: its law of delays is coarser */
 #define MANY                                                                                       \
 	64.0 /* calls of a flow from which on it is no accident that another call encloses each */
 #define COVERED 0.1 /* share of such calls that may be outside: strays of two services */
@@ -281,15 +283,17 @@ learn_covered(Finder *finder)
 
 /*
  * If SERVICE owned flow F it would call while it waits for a service below it whose calls explain those of the flow
- * too; few do. At load the times of the two differ by little more than chance: what they say has to make up for it.
+ * too; few do. At load the times of the two differ by little more than chance: what they say has to make up for it,
+ * the more, the more calls lie in those of the one below, as each of them might not.
  * As log, <= 0; of a flow with few calls next to nothing, as these may be in each other by accident, unless nearly all
  * calls of its kind are.
  */
 static double
 weigh_waiting(const Finder *finder, guint32 f, guint32 service)
 {
-	const double most = -wp_quick_log(&finder->quick, WAITS), *times = finder->times;
-	double worst = 0;
+	guint32 n_calls = finder->counts.firsts[f + 1] - finder->counts.firsts[f];
+	const double *times = finder->times;
+	double most = WAITS_CALL * n_calls - wp_quick_log(&finder->quick, WAITS), worst = 0;
 
 	for (guint32 s = 0; s + 1 < finder->counts.n_services; s++) {
 		double share = finder->below[(gsize)service * finder->counts.n_services + s];
@@ -297,7 +301,7 @@ weigh_waiting(const Finder *finder, guint32 f, guint32 service)
 			continue;
 		worst = MAX(worst, share * CLAMP(times[s], 0, most));
 	}
-	double sure = (finder->counts.firsts[f + 1] - finder->counts.firsts[f]) / MANY;
+	double sure = n_calls / MANY;
 	guint32 kind = finder->counts.flows[f].kind;
 	return -worst * MAX(MIN(sure, 1), finder->covered[at(finder, kind, service)]);
 }
