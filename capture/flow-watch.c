@@ -198,6 +198,19 @@ is_probe(const WpFlowWatchSide *side, const WpFlowWatchSide *other, const WpSegm
 	return segment->length <= 1 && (other->is_closed || is_after(side->acked, segment->seq));
 }
 
+/*
+ * Since when somebody waits at NOW for what is missing SINCE then: as long as the other segments of a message pass, it
+ * would not have been whole either. Where they pass nearly up to NOW, they may be of other messages.
+ */
+static WpFlowWatchPoint
+waits_since(const WpFlowWatchSide *side, WpFlowWatchPoint since, WpFlowWatchPoint now)
+{
+	gint64 more_ns = side->last.time_ns - since.time_ns;
+	if (more_ns > 0 && more_ns < (now.time_ns - since.time_ns) / 2)
+		since.time_ns = side->last.time_ns;
+	return since;
+}
+
 /* SEGMENT, up to END, is not the first with these numbers. */
 static void
 take_again(WpFlowWatch *watch, WpDirection from, const WpSegment *segment, guint32 end)
@@ -219,7 +232,8 @@ take_again(WpFlowWatch *watch, WpDirection from, const WpSegment *segment, guint
 	if (now.time_ns - since.time_ns < REORDER_NS && !(is_asked && side->n_equal >= 3))
 		return; /* overtaken on the way, or doubled */
 	WpFlowWatchStall *stall =
-		add_stall(watch, is_asked ? WP_TRANSPORT_FAST : WP_TRANSPORT_TIMEOUT, since, now);
+		add_stall(watch, is_asked ? WP_TRANSPORT_FAST : WP_TRANSPORT_TIMEOUT,
+			  waits_since(side, since, now), now);
 	if (stall) {
 		stall->is_resent = 1;
 		stall->from = (guint8)from;

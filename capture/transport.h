@@ -39,9 +39,9 @@ typedef enum {
 } WpTransportKind;
 
 typedef struct {
-	gint64 begin_ns; /* packet with which it began */
-	gint64 end_ns;   /* packet with which it was over; >= begin_ns */
-	guint64 first;   /* their numbers */
+	gint64 begin_ns; /* since when somebody waits: of timeout and fast perhaps after packet FIRST */
+	gint64 end_ns; /* packet with which it was over; >= begin_ns */
+	guint64 first; /* packet with which it began, and with which it was over */
 	guint64 last;
 	WpTransportKind kind;
 } WpTransport;
