@@ -618,7 +618,7 @@ set_clock(const Cause *cause, WpClock *out_clock)
 }
 
 gboolean
-wp_taps_fit_by_cause(const WpTaps *taps, guint a, guint b, WpClock *out_clock)
+wp_taps_fit_by_cause(const WpTaps *taps, guint a, guint b, WpClock *out_clock, gboolean *out_shares)
 {
 	Cause cause = { .taps = taps };
 
@@ -631,7 +631,8 @@ wp_taps_fit_by_cause(const WpTaps *taps, guint a, guint b, WpClock *out_clock)
 	}
 	number_hosts(&cause);
 	list_events(&cause, a, b);
-	if (cause.times->len > 0) {
+	*out_shares = cause.times->len > 0;
+	if (*out_shares) {
 		Rough rough = find_rough(&cause);
 		if (rough.clear >= CLEAR)
 			measure_all(&cause, &rough);

@@ -390,7 +390,7 @@ find_next_link(const WpTaps *taps, guint *out_to)
 static gboolean
 link_by_cause(WpTaps *taps)
 {
-	gboolean is_any = FALSE;
+	gboolean is_any = FALSE, shares;
 
 	for (guint i = 0; i < taps->links->len; i++) {
 		WpTapLink *link = &g_array_index(taps->links, WpTapLink, i);
@@ -398,7 +398,9 @@ link_by_cause(WpTaps *taps)
 		    taps->is_linked[link->a] == taps->is_linked[link->b])
 			continue;
 		link->was_asked = TRUE;
-		link->is_by_cause = wp_taps_fit_by_cause(taps, link->a, link->b, &link->clock);
+		link->is_by_cause =
+			wp_taps_fit_by_cause(taps, link->a, link->b, &link->clock, &shares);
+		taps->is_asked[taps->is_linked[link->a] ? link->b : link->a] |= shares;
 		if (link->is_by_cause)
 			link->error_ns = link->clock.segments[0].offset_error_ns;
 		is_any |= link->is_by_cause;

@@ -85,6 +85,7 @@ struct WpTaps {
 	gboolean is_set[WP_TAPS_MAX];
 	gboolean is_linked[WP_TAPS_MAX];
 	gboolean is_by_cause[WP_TAPS_MAX]; /* its clock follows from causes */
+	gboolean is_asked[WP_TAPS_MAX];    /* likewise, or would, had they told anything */
 	WpSampler sampler;
 	GArray *links;     /* WpTapLink */
 	GHashTable *votes; /* of WpTapVote */
@@ -107,9 +108,10 @@ guint64 wp_taps_hash_ends(const WpEndpoint *src, const WpEndpoint *dst, gboolean
 
 /*
  * taps-cause.c: the clock of tap B against A's, as A sees it, where they saw no packet in common, by what leaves
- * hosts that both see. FALSE, and nothing is set, where that tells nothing.
+ * hosts that both see. FALSE, and no clock is set, where that tells nothing; OUT_SHARES: there are such hosts.
  */
-gboolean wp_taps_fit_by_cause(const WpTaps *taps, guint a, guint b, WpClock *out_clock);
+gboolean wp_taps_fit_by_cause(const WpTaps *taps, guint a, guint b, WpClock *out_clock,
+			      gboolean *out_shares);
 
 /* taps-cover.c: when not all that are needed were at work. */
 void wp_taps_find_cover(WpTaps *taps);

@@ -10,7 +10,8 @@
 #include "capture/taps-private.h"
 #include "capture/trace.h"
 
-#define MS 1e6
+#define MS       1e6
+#define DOUBT_NS 0.2e6 /* that a clock may be wrong by is worth a warning */
 
 /* Files that follow on each other overlap by no more than this, and this part of the shorter. */
 #define OVERLAP_MAX_NS G_GINT64_CONSTANT(1000000000)
@@ -520,13 +521,31 @@ tell_clock(const WpTaps *taps, guint tap, WpTapsFunc func, gpointer data)
 	return func("clock", value, data);
 }
 
+/* Where calls of hosts that several taps see hang on a clock that is not known, or not well. */
+static gboolean
+tell_doubt(const WpTaps *taps, guint tap, WpTapsFunc func, gpointer data)
+{
+	const WpClockSegment *segment =
+		wp_clock_segment(&taps->clocks[tap], taps->taps[tap].first_ns);
+	gboolean is_known = taps->is_linked[tap];
+
+	if (is_known ? !taps->is_by_cause[tap] || !segment || segment->offset_error_ns < DOUBT_NS
+		     : !taps->is_asked[tap])
+		return TRUE;
+	g_autofree char *value = is_known ? g_strdup_printf("%s: %.1f ms", taps->taps[tap].name,
+							    segment->offset_error_ns / MS)
+					  : g_strdup_printf("%s: not known", taps->taps[tap].name);
+	return func("clock-doubt", value, data);
+}
+
 gboolean
 wp_taps_tell(const WpTaps *taps, WpTapsFunc func, gpointer data)
 {
 	if (taps->n_taps < 2)
 		return TRUE;
 	for (guint i = 0; i < taps->n_taps; i++)
-		if (!tell_tap(taps, i, func, data) || !tell_clock(taps, i, func, data))
+		if (!tell_tap(taps, i, func, data) || !tell_clock(taps, i, func, data) ||
+		    !tell_doubt(taps, i, func, data))
 			return FALSE;
 	for (guint i = 0; i < taps->excluded->len; i++) {
 		const WpSilence *part = &g_array_index(taps->excluded, WpSilence, i);

@@ -64,7 +64,10 @@ void wp_taps_translate(const WpTaps *taps, WpSegment *segment);
 int wp_taps_compare(const WpTaps *taps, guint a, guint b, const WpEndpoint *src,
 		    const WpEndpoint *dst);
 
-/* Facts for reports, as settings: KEY is "tap", "clock" or "excluded". FALSE stops. */
+/*
+ * Facts for reports, as settings: KEY is "tap", "clock", "clock-doubt" (a tap and by how much its clock may be wrong, or
+ * "not known") or "excluded". FALSE stops.
+ */
 typedef gboolean (*WpTapsFunc)(const char *key, const char *value, gpointer data);
 gboolean wp_taps_tell(const WpTaps *taps, WpTapsFunc func, gpointer data);
 

@@ -307,11 +307,34 @@ words_of_sealed(const WpView *view)
 	return g_string_free(words, FALSE);
 }
 
+/* (transfer full) NULL where the clocks of all taps are known well against each other. */
+static char *
+words_of_taps(const WpView *view)
+{
+	GString *words = g_string_new(NULL);
+
+	for (guint i = 0; i < view->n_settings; i++)
+		if (strcmp(view->settings[i].key, "clock-doubt") == 0)
+			g_string_append_printf(words, "%s%s", words->len ? "; " : "",
+					       view->settings[i].value);
+	if (!words->len) {
+		g_string_free(words, TRUE);
+		return NULL;
+	}
+	g_string_prepend(words, "CAREFUL: taps without a packet in common, by how much their "
+				"clocks may be wrong: ");
+	g_string_append(words, ". Where calls are nearer to each other than that, they may be "
+			       "under wrong parents, more than is "
+			       "expected above. --clock TAP=OFFSET sets a clock; a tap that sees "
+			       "packets of both tells them.");
+	return g_string_free(words, FALSE);
+}
+
 char *
 wp_words_loss(const WpView *view)
 {
 	char *all[] = { words_of_loss(view), words_of_one_way(view), words_of_sealed(view),
-			words_of_clock(view) };
+			words_of_clock(view), words_of_taps(view) };
 	GString *words = g_string_new(NULL);
 
 	for (gsize i = 0; i < G_N_ELEMENTS(all); i++) {

@@ -137,6 +137,22 @@ check_same_calls(const WpTrace *expected, const WpTrace *trace, guint n_both, gi
 	ck_assert_msg(both >= n_both, "%u of %u at both ends", both, a->len);
 }
 
+static gboolean
+count_doubts(const char *key, const char *value, gpointer data)
+{
+	*(guint *)data += strcmp(key, "clock-doubt") == 0 && *value;
+	return TRUE;
+}
+
+/* Of how many clocks it is said that they are not known, or not well. */
+static guint
+doubts_of(const WpTaps *taps)
+{
+	guint n = 0;
+	wp_taps_tell(taps, count_doubts, &n);
+	return n;
+}
+
 /* The hosts of traces/grpc; the first is made the reference. */
 static const char *const addresses[] = { "10.21.0.20", "10.21.0.10", "10.21.0.31",
 					 "10.21.0.32", "10.21.0.33", "10.21.0.41" };
@@ -247,6 +263,7 @@ START_TEST(real_taps)
 						       g_getenv("TOP_SRCDIR"), clocks[i].name));
 	g_autoptr(WpTaps) taps = survey(files, reference, 0, NULL);
 	ck_assert_ptr_nonnull(taps);
+	ck_assert_uint_eq(doubts_of(taps), 0);
 	for (gsize i = 0; i < G_N_ELEMENTS(clocks); i++)
 		for (gint64 at_ns = 0; at_ns < 9 * SEC; at_ns += SEC) {
 			double wrong =
@@ -345,6 +362,7 @@ START_TEST(clocks_by_cause)
 		const char *clocks[] = { name, NULL };
 		g_autoptr(WpTaps) taps = survey(files, clocks, 0, NULL);
 		ck_assert_uint_eq(wp_taps_count(taps), cases[i].n);
+		ck_assert_uint_eq(doubts_of(taps), cases[i].n - 1);
 		for (guint k = 1; k < cases[i].n; k++) {
 			const WpSplitHost *host = &cases[i].hosts[k];
 			const WpClock *clock = wp_taps_clock(taps, wp_taps_of_input(taps, k));
@@ -419,6 +437,7 @@ START_TEST(no_cause)
 		g_autoptr(WpTaps) taps = survey(files, clocks, 0, NULL);
 		ck_assert_uint_eq(wp_taps_count(taps), 2);
 		ck_assert_msg(wp_taps_clock(taps, 1)->n == cases[i].n_segments, "case %zu", i);
+		ck_assert_msg(doubts_of(taps) == 1, "case %zu: %u", i, doubts_of(taps));
 	}
 }
 END_TEST
