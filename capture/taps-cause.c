@@ -591,30 +591,49 @@ agree(const GArray *windows, gint64 blur_ns)
 	return n_right >= AGREE_SHARE * windows->len;
 }
 
+/* TRUE where CLOCK, from FROM_NS to TO_NS, is never further off than it may be wrong by itself. */
+static gboolean
+is_right(const WpClock *clock, gint64 from_ns, gint64 to_ns)
+{
+	for (guint i = 0; i < clock->n; i++) {
+		gint64 begin_ns = MAX(clock->segments[i].from_ns, from_ns);
+		gint64 end_ns = i + 1 < clock->n ? clock->segments[i + 1].from_ns - 1 : to_ns;
+		double error_ns = clock->segments[i].offset_error_ns;
+		if (fabs((double)(begin_ns - wp_clock_correct(clock, begin_ns))) > error_ns ||
+		    fabs((double)(end_ns - wp_clock_correct(clock, end_ns))) > error_ns)
+			return FALSE;
+	}
+	return TRUE;
+}
+
+static void
+set_right(const GArray *windows, gint64 blur_ns, WpClock *clock)
+{
+	const WpClockEdges *all = (const WpClockEdges *)(const void *)windows->data;
+	double time_ns = (double)MAX(all[windows->len - 1].time_ns - all[0].time_ns, 1);
+	g_autofree gint64 *gaps = g_new(gint64, windows->len);
+
+	for (guint i = 0; i < windows->len; i++)
+		gaps[i] = MAX(all[i].there_ns - all[i].back_ns, 0);
+	double gap_ns = (double)(median(gaps, windows->len) + blur_ns);
+	wp_clock_set(clock, all[0].time_ns, 0, 0);
+	clock->segments[0].offset_error_ns = gap_ns;
+	clock->segments[0].drift_error = MIN(gap_ns / time_ns, MAX_DRIFT);
+}
+
 static void
 set_clock(const Cause *cause, WpClock *out_clock)
 {
 	const GArray *windows = cause->edges;
-	const WpClockEdges *first = &g_array_index(windows, WpClockEdges, 0);
-	const WpClockEdges *last = &g_array_index(windows, WpClockEdges, windows->len - 1);
+	const WpClockEdges *all = (const WpClockEdges *)(const void *)windows->data;
 	gint64 blur_ns = median((gint64 *)(void *)cause->blurs->data, cause->blurs->len);
-	g_autofree gint64 *gaps = g_new(gint64, windows->len);
 
-	if (!agree(windows, blur_ns)) {
-		wp_clock_fit_edges(first, windows->len, out_clock);
-		for (guint i = 0; i < out_clock->n; i++)
-			out_clock->segments[i].offset_error_ns += (double)blur_ns;
-		return;
-	}
-	for (guint i = 0; i < windows->len; i++) {
-		const WpClockEdges *edges = &g_array_index(windows, WpClockEdges, i);
-		gaps[i] = MAX(edges->there_ns - edges->back_ns, 0);
-	}
-	double gap_ns = (double)(median(gaps, windows->len) + blur_ns);
-	wp_clock_set(out_clock, first->time_ns, 0, 0);
-	out_clock->segments[0].offset_error_ns = gap_ns;
-	double time_ns = (double)MAX(last->time_ns - first->time_ns, 1);
-	out_clock->segments[0].drift_error = MIN(gap_ns / time_ns, MAX_DRIFT);
+	wp_clock_fit_edges(all, windows->len, out_clock);
+	for (guint i = 0; i < out_clock->n; i++)
+		out_clock->segments[i].offset_error_ns += (double)blur_ns;
+	if (agree(windows, blur_ns) ||
+	    is_right(out_clock, all[0].time_ns, all[windows->len - 1].time_ns))
+		set_right(windows, blur_ns, out_clock);
 }
 
 gboolean
