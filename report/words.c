@@ -180,15 +180,30 @@ trust_of(const WpView *view)
 	return trust_by_alternatives(links);
 }
 
+/* (transfer full) Taps, and by how much their clocks may be wrong; NULL where all are known well. */
+static char *
+doubtful_clocks(const WpView *view)
+{
+	GString *words = g_string_new(NULL);
+
+	for (guint i = 0; i < view->n_settings; i++)
+		if (strcmp(view->settings[i].key, "clock-doubt") == 0)
+			g_string_append_printf(words, "%s%s", words->len ? "; " : "",
+					       view->settings[i].value);
+	return g_string_free(words, words->len == 0);
+}
+
 char *
 wp_words_trust(const WpView *view)
 {
 	g_autofree char *trust = trust_of(view);
+	g_autofree char *doubtful = doubtful_clocks(view);
+	const char *if_right = doubtful ? " All of that if the clocks are right: see below." : "";
 	char share[WP_FORMAT_MAX];
 	if (!view->links.n_measured)
-		return g_steal_pointer(&trust);
+		return g_strconcat(trust, if_right, NULL);
 	wp_format_share(share, (double)view->links.n_measured / (double)view->links.n_linked);
-	return g_strdup_printf("%s Spans tell %s of the parents.", trust, share);
+	return g_strdup_printf("%s Spans tell %s of the parents.%s", trust, share, if_right);
 }
 
 char *
@@ -311,23 +326,15 @@ words_of_sealed(const WpView *view)
 static char *
 words_of_taps(const WpView *view)
 {
-	GString *words = g_string_new(NULL);
-
-	for (guint i = 0; i < view->n_settings; i++)
-		if (strcmp(view->settings[i].key, "clock-doubt") == 0)
-			g_string_append_printf(words, "%s%s", words->len ? "; " : "",
-					       view->settings[i].value);
-	if (!words->len) {
-		g_string_free(words, TRUE);
+	g_autofree char *doubtful = doubtful_clocks(view);
+	if (!doubtful)
 		return NULL;
-	}
-	g_string_prepend(words, "CAREFUL: taps without a packet in common, by how much their "
-				"clocks may be wrong: ");
-	g_string_append(words, ". Where calls are nearer to each other than that, they may be "
-			       "under wrong parents, more than is "
-			       "expected above. --clock TAP=OFFSET sets a clock; a tap that sees "
-			       "packets of both tells them.");
-	return g_string_free(words, FALSE);
+	return g_strdup_printf("CAREFUL: taps without a packet in common, by how much their clocks "
+			       "may be wrong: %s. "
+			       "Calls nearer to each other than that may be under wrong parents. "
+			       "--clock TAP=OFFSET "
+			       "sets a clock; a tap that sees packets of both tells them.",
+			       doubtful);
 }
 
 char *
