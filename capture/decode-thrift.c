@@ -177,7 +177,6 @@ read_head(WpBytes in, Head *out)
 static void
 look_at_step(WpDecodeContext *context, WpMessage *message, const WpThriftStep *step)
 {
-	char number[32];
 	if (message->kind == WP_KIND_RETURN && step->field > 0 &&
 	    message->status == WP_STATUS_UNKNOWN)
 		message->status = WP_STATUS_ERROR;
@@ -189,8 +188,9 @@ look_at_step(WpDecodeContext *context, WpMessage *message, const WpThriftStep *s
 		wp_decode_tokens(context, message, step->text.data,
 				 MIN(step->text.length, TEXT_MAX));
 	} else if (step->has_number) {
-		int n = g_snprintf(number, sizeof number, "%" G_GINT64_FORMAT, step->number);
-		wp_decode_tokens(context, message, (const guint8 *)number, (gsize)n);
+		gboolean is_negative = step->number < 0;
+		guint64 magnitude = is_negative ? -(guint64)step->number : (guint64)step->number;
+		wp_decode_number(context, message, magnitude, is_negative);
 	}
 }
 
@@ -277,20 +277,40 @@ scan(WpDecodeContext *context, Side *side, const Head *head, WpBytes in)
 	side->walk.depth = 0;
 }
 
+/* One step of what is not framed; where it needs more bytes, the walk stays where it is. */
 static WpDecodeStatus
-decode_unframed(Side *side, WpDecodeContext *context, WpBytes in, WpUnit *unit)
+step_unframed(Side *side, WpDecodeContext *context, WpBytes in, gsize *out_length)
 {
 	WpThriftStep step;
-	WpThriftWalk before = side->walk;
-	WpDecodeStatus status = wp_thrift_walk_step(&side->walk, in, &step);
+	WpThriftWalk *walk = &side->walk;
+	guint depth = walk->depth;
+	WpThriftLevel before = walk->levels[depth - 1]; /* a text changes no other that was there */
+	WpDecodeStatus status = wp_thrift_walk_step(walk, in, &step);
 	if (status != WP_DECODE_OK)
 		return status;
 	if (step.text.length < MIN(step.text_all, TEXT_MAX) && !wp_decode_is_cut(context)) {
-		side->walk = before;
+		walk->depth = depth;
+		walk->levels[depth - 1] = before;
 		return WP_DECODE_MORE;
 	}
 	look_at_step(context, &side->message, &step);
-	unit->length = step.length;
+	*out_length = step.length;
+	return WP_DECODE_OK;
+}
+
+/* As many steps as are here: a list of numbers has thousands, of a few bytes each. */
+static WpDecodeStatus
+decode_unframed(Side *side, WpDecodeContext *context, WpBytes in, WpUnit *unit)
+{
+	gsize length = 0;
+	WpDecodeStatus status = step_unframed(side, context, in, &unit->length);
+	if (status != WP_DECODE_OK)
+		return status;
+	while (side->walk.depth && unit->length < in.length &&
+	       step_unframed(side, context,
+			     wp_bytes(in.data + unit->length, in.length - unit->length),
+			     &length) == WP_DECODE_OK)
+		unit->length += length;
 	unit->extends = &side->message;
 	if (side->walk.depth == 0)
 		unit->emits = &side->message;

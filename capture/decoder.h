@@ -115,7 +115,11 @@ guint32 wp_decode_protocol(WpDecodeContext *context, const char *name);
 void wp_decode_tokens(WpDecodeContext *context, WpMessage *message, const guint8 *data,
 		      gsize length);
 
-/* The same where they stand where programs put identifiers of requests. */
+/* The same of a number in decimal digits: MAGNITUDE, with a minus before it. */
+void wp_decode_number(WpDecodeContext *context, WpMessage *message, guint64 magnitude,
+		      gboolean is_negative);
+
+/* The same of bytes that stand where programs put identifiers of requests. */
 void wp_decode_ids(WpDecodeContext *context, WpMessage *message, const guint8 *data, gsize length);
 
 /* The bytes say that the server of this flow, or ADDRESS, is called NAME. */

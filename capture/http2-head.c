@@ -225,15 +225,13 @@ static void scan_message(WpDecodeContext *context, WpMessage *message, WpBytes i
 static gboolean
 scan_value(WpDecodeContext *context, WpMessage *message, guint type, WpBytes *in, guint depth)
 {
-	char number[24];
 	guint64 value;
 
 	switch (type) {
 	case 0:
 		value = read_varint(in);
-		g_snprintf(number, sizeof number, "%" G_GUINT64_FORMAT, value);
 		if (!in->failed)
-			wp_decode_tokens(context, message, (guint8 *)number, strlen(number));
+			wp_decode_number(context, message, value, FALSE);
 		return !in->failed;
 	case 1:
 		return wp_bytes_skip(in, 8);

@@ -420,6 +420,22 @@ wp_decode_tokens(WpDecodeContext *context, WpMessage *message, const guint8 *dat
 }
 
 void
+wp_decode_number(WpDecodeContext *context, WpMessage *message, guint64 magnitude,
+		 gboolean is_negative)
+{
+	guint8 text[24]; /* 20 digits and a sign at most */
+	guint8 *at = text + sizeof text;
+
+	do {
+		*--at = (guint8)('0' + magnitude % 10);
+		magnitude /= 10;
+	} while (magnitude);
+	if (is_negative)
+		*--at = '-';
+	wp_decode_tokens(context, message, at, (gsize)(text + sizeof text - at));
+}
+
+void
 wp_decode_ids(WpDecodeContext *context, WpMessage *message, const guint8 *data, gsize length)
 {
 	message->n_tokens = (guint8)wp_tokens_scan_ids(context->stream->shared->token_key, data,
