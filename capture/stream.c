@@ -82,33 +82,6 @@ wp_stream_free(WpStream *stream)
 	g_free(stream);
 }
 
-gboolean
-wp_stream_is_idle(const WpStream *stream)
-{
-	return stream->pairings[0].n == 0 && stream->pairings[1].n == 0 && stream->n_held == 0 &&
-	       wp_inner_is_idle(stream->inner);
-}
-
-gsize
-wp_stream_memory(const WpStream *stream)
-{
-	gsize n = sizeof *stream + stream->held_allocated * sizeof *stream->held;
-	n += stream->early_bytes + wp_inner_memory(stream->inner);
-	if (stream->beneath)
-		n += stream->beneath->state_size;
-	if (stream->decoder)
-		n += stream->decoder->state_size;
-	if (stream->decoder && stream->decoder->memory)
-		n += stream->decoder->memory(stream->state);
-	for (int i = 0; i < 2; i++) {
-		const WpSide *side = &stream->sides[i];
-		n += side->kept_allocated + side->pieces_allocated * sizeof *side->pieces;
-		n += stream->pairings[i].n_allocated * sizeof *stream->pairings[i].calls;
-		n += stream->held_bytes[i].allocated;
-	}
-	return n;
-}
-
 void
 wp_stream_drop_beneath(WpStream *stream)
 {
@@ -179,39 +152,42 @@ add_piece(WpSide *side, guint64 end, const WpStamp *stamp)
 {
 	if (side->n_pieces == side->pieces_allocated)
 		grow_pieces(side);
-	side->pieces[side->n_pieces++] = (WpPiece){ end, *stamp };
+	WpPiece *piece = &side->pieces[side->n_pieces++];
+	piece->end = end;
+	piece->stamp = *stamp;
 }
 
-/* The stamp of the unread byte AT bytes from the front. */
-static inline WpStamp
-stamp_at(const WpSide *side, gsize at)
+/*
+ * The stamp of the unread byte AT bytes from the front. It is made where it is to stand: a processor waits where
+ * what was written in parts just now is copied in larger pieces.
+ */
+static inline void
+put_stamp_at(const WpSide *side, gsize at, WpStamp *out)
 {
 	guint64 offset = side->offset + at;
 	guint i = 0;
 	while (i + 1 < side->n_pieces && side->pieces[i].end <= offset)
 		i++;
-	WpStamp stamp = side->pieces[i].stamp;
-	stamp.offset = offset;
-	return stamp;
+	*out = side->pieces[i].stamp;
+	out->offset = offset;
 }
 
 /*
  * The stamp of the unread byte AT bytes from the front, with the time at which all bytes up to there had come: those
  * behind a hole that is filled late were there before.
  */
-static WpStamp
-stamp_until(const WpSide *side, gsize at)
+static inline void
+put_stamp_until(const WpSide *side, gsize at, WpStamp *out)
 {
-	WpStamp stamp = stamp_at(side, at);
+	put_stamp_at(side, at, out);
 	for (guint i = 0; i < side->n_pieces && side->n_pieces > 1; i++) {
-		if (side->pieces[i].stamp.time_ns > stamp.time_ns) {
-			stamp.time_ns = side->pieces[i].stamp.time_ns;
-			stamp.packet = side->pieces[i].stamp.packet;
+		if (side->pieces[i].stamp.time_ns > out->time_ns) {
+			out->time_ns = side->pieces[i].stamp.time_ns;
+			out->packet = side->pieces[i].stamp.packet;
 		}
 		if (side->pieces[i].end > side->offset + at)
 			break;
 	}
-	return stamp;
 }
 
 static void
@@ -279,18 +255,24 @@ keep_rest(WpSide *side)
 
 /* --- units --- */
 
-/* Bytes up to END (a stamp) were added to the message that the unit belongs to. */
+/*
+ * So many bytes were added to the message that the unit belongs to: the first unread ones or, with END, what was not
+ * captured.
+ */
 static void
-extend(WpMessage *message, guint64 bytes, const WpStamp *end)
+extend(const WpSide *side, WpMessage *message, guint64 bytes, const WpStamp *end)
 {
 	if (!message || !message->is_open)
 		return;
 	gint64 latest_ns = message->end.time_ns;
 	guint64 latest = message->end.packet;
 	message->bytes += bytes;
-	message->end = *end;
+	if (end)
+		message->end = *end;
+	else
+		put_stamp_until(side, bytes - 1, &message->end);
 	message->is_cut = FALSE;
-	if (latest_ns > end->time_ns) {
+	if (latest_ns > message->end.time_ns) {
 		message->end.time_ns = latest_ns;
 		message->end.packet = latest;
 	}
@@ -329,8 +311,8 @@ finish_unit(WpStream *stream, WpDirection from)
 static void
 begin_message(WpSide *side, WpDirection from, gsize take, WpMessage *message)
 {
-	message->begin = stamp_at(side, 0);
-	message->end = stamp_until(side, take - 1);
+	put_stamp_at(side, 0, &message->begin);
+	put_stamp_until(side, take - 1, &message->end);
 	message->bytes = 0;
 	message->is_open = TRUE;
 	message->from = (guint8)from;
@@ -354,9 +336,8 @@ apply_unit(WpStream *stream, WpDirection from, const WpUnit *unit)
 	if (message && message == unit->opens) { /* has its end */
 		message->bytes = take;
 		message->is_cut = FALSE;
-	} else if (message && message->is_open) {
-		WpStamp end = stamp_until(side, take - 1);
-		extend(message, take, &end);
+	} else {
+		extend(side, message, take, NULL);
 	}
 	side->unit_message = message;
 	side->unit_emits = unit->emits != NULL;
@@ -373,9 +354,8 @@ skip_bytes(WpStream *stream, WpDirection from)
 {
 	WpSide *side = &stream->sides[from];
 	gsize n = (gsize)MIN(side->skip, side->n_unread);
-	WpStamp end = stamp_until(side, n - 1);
 
-	extend(side->unit_message, n, &end);
+	extend(side, side->unit_message, n, NULL);
 	consume(side, n);
 	if (side->skip == G_MAXUINT64)
 		return;
@@ -516,6 +496,15 @@ note_now(WpStream *stream, const WpStamp *stamp)
 	stream->now = *stamp;
 }
 
+/* The packet at hand is that of the first unread byte. */
+static void
+note_first(WpStream *stream, const WpSide *side)
+{
+	put_stamp_at(side, 0, &stream->now);
+	stream->now_ns = stream->now.time_ns;
+	stream->now_packet = stream->now.packet;
+}
+
 /* Asks the decoder for one unit; FALSE where it needs more bytes. */
 static gboolean
 decode_unit(WpStream *stream, WpDirection from)
@@ -525,8 +514,7 @@ decode_unit(WpStream *stream, WpDirection from)
 
 	if (side->n_unread < side->need)
 		return FALSE;
-	WpStamp now = stamp_at(side, 0);
-	note_now(stream, &now);
+	note_first(stream, side);
 	switch (stream->decoder->decode(stream->state, &stream->context, from,
 					wp_bytes(side->unread, side->n_unread), &unit)) {
 	case WP_DECODE_OK:
@@ -602,8 +590,7 @@ decode_cut(WpStream *stream, WpDirection from)
 	stream->is_cut = TRUE;
 	side->need = 0;
 	WpUnit unit = { 0 };
-	WpStamp now = stamp_at(side, 0);
-	note_now(stream, &now);
+	note_first(stream, side);
 	gboolean is_found = !side->is_lost || find_thread(stream, from);
 	if (is_found &&
 	    stream->decoder->decode(stream->state, &stream->context, from,
@@ -620,7 +607,7 @@ skip_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *sta
 	guint64 n = MIN(side->skip, length);
 
 	if (n && stamp)
-		extend(side->unit_message, n, stamp);
+		extend(side, side->unit_message, n, stamp);
 	else if (n)
 		extend_unseen(side->unit_message, n, by_ns);
 	if (side->skip != G_MAXUINT64) {
