@@ -2,7 +2,7 @@
  * Doubles: the last few thousand packets in a ring, and a table of places in it, four to a set; the first
  * to come is the first to go. A packet that is found within the window is a copy, if its key is strong.
  *
- *   table   [ mark, place | ... | ... | ... ] ...     64 KiB: all that most packets touch
+ *   table   [ mark, place | ... | ... | ... ] ...     64 KiB: all that most packets touch, fetched before
  *   ring    key, way, time, counts | ...              written from one end to the other
  *
  * For weak keys the capture itself is asked. Each packet with a strong key is a test whether copies
@@ -61,8 +61,9 @@ typedef struct {
 struct WpDoubles {
 	Evidence strong;
 	Evidence weak;
-	guint32 next;                  /* entry to be replaced */
-	guint32 table[N_SETS][N_WAYS]; /* marks and places, the latest in front */
+	guint32 next; /* entry to be replaced */
+	/* Marks and places, the latest in front; a set is in one line of the cache. */
+	_Alignas(16) guint32 table[N_SETS][N_WAYS];
 	Entry ring[N_ENTRIES];
 };
 
@@ -208,10 +209,22 @@ check_same_way(WpDoubles *doubles, Entry *entry, const WpDoublesPacket *packet)
 	return is_copy;
 }
 
+static inline guint64
+key_of(const WpDoublesPacket *packet)
+{
+	return packet->key ? packet->key : 1; /* 0 = free */
+}
+
+void
+wp_doubles_fetch(const WpDoubles *doubles, const WpDoublesPacket *packet)
+{
+	__builtin_prefetch(doubles->table[key_of(packet) % N_SETS], 1);
+}
+
 gboolean
 wp_doubles_check(WpDoubles *doubles, const WpDoublesPacket *packet)
 {
-	guint64 key = packet->key ? packet->key : 1;
+	guint64 key = key_of(packet);
 	guint32 *set = doubles->table[key % N_SETS];
 	Entry *entry = find_entry(doubles, set, key);
 

@@ -37,6 +37,9 @@ void wp_doubles_free(WpDoubles *doubles);
 /* DOUBLES, which is new, expects copies as LEARNED has seen them: of the first packets of the same capture. */
 void wp_doubles_expect(WpDoubles *doubles, const WpDoubles *learned);
 
+/* PACKET will be checked soon: by then the memory that this needs is at hand. */
+void wp_doubles_fetch(const WpDoubles *doubles, const WpDoublesPacket *packet);
+
 /* TRUE where PACKET is a copy of one before. */
 gboolean wp_doubles_check(WpDoubles *doubles, const WpDoublesPacket *packet);
 

@@ -125,11 +125,14 @@ show_frame(const WpFront *front, const WpFrame *frame, const WpSegment *segment)
 	options->frame(frame, segment, options->frame_data);
 }
 
+/* Sets *OUT_HAS_SEGMENT, which is provisional where nobody looks at frames: see wp_packets_begin(). */
 static WpFrontResult
-take_frame(WpFront *front, const WpFrame *frame, WpSegment *out_segment, GError **error)
+take_frame(WpFront *front, const WpFrame *frame, WpSegment *out_segment, gboolean *out_has_segment,
+	   GError **error)
 {
 	gboolean wanted;
 
+	*out_has_segment = FALSE;
 	front->facts.n_packets++;
 	wp_counters_add(front->counters, WP_COUNT_PACKETS, 1);
 	wp_counters_add(front->counters, WP_COUNT_PACKET_BYTES, frame->length);
@@ -141,19 +144,28 @@ take_frame(WpFront *front, const WpFrame *frame, WpSegment *out_segment, GError 
 	}
 	note_frame(front, frame);
 	guint tap = front->n_taps > 1 ? frame->tap : 0;
-	gboolean has_segment =
-		wp_packets_decode(front->packets[tap], frame, out_segment) == WP_PACKET_SEGMENT;
-	if (front->options->frame)
-		show_frame(front, frame, has_segment ? out_segment : NULL);
-	return has_segment ? WP_FRONT_SEGMENT : WP_FRONT_TIME;
+	wp_packets_begin(front->packets[tap], frame, out_segment, out_has_segment);
+	if (front->options->frame) {
+		wp_packets_settle(front->packets[tap]);
+		show_frame(front, frame, *out_has_segment ? out_segment : NULL);
+	}
+	return *out_has_segment ? WP_FRONT_SEGMENT : WP_FRONT_TIME;
+}
+
+static void
+settle(WpFront *front)
+{
+	for (guint i = 0; i < front->n_taps; i++)
+		wp_packets_settle(front->packets[i]);
 }
 
 static inline WpFrontResult
-next(WpFront *front, WpFrame *out_frame, WpSegment *out_segment, GError **error)
+next(WpFront *front, WpFrame *out_frame, WpSegment *out_segment, gboolean *out_has_segment,
+     GError **error)
 {
 	switch (wp_lookahead_next(front->lookahead, out_frame, error)) {
 	case WP_SOURCE_FRAME:
-		return take_frame(front, out_frame, out_segment, error);
+		return take_frame(front, out_frame, out_segment, out_has_segment, error);
 	case WP_SOURCE_END:
 		return WP_FRONT_END;
 	case WP_SOURCE_CUT:
@@ -170,8 +182,11 @@ WpFrontResult
 wp_front_next(WpFront *front, WpSegment *out_segment, GError **error)
 {
 	WpFrame frame;
+	gboolean has_segment;
+	WpFrontResult result = next(front, &frame, out_segment, &has_segment, error);
 
-	return next(front, &frame, out_segment, error);
+	settle(front);
+	return result == WP_FRONT_SEGMENT && !has_segment ? WP_FRONT_TIME : result;
 }
 
 /* FALSE where it was put together of fragments, in a buffer that the next ones are put into. */
@@ -181,8 +196,8 @@ stays(const WpSegment *segment, const WpFrame *frame)
 	return segment->payload >= frame->data && segment->payload <= frame->data + frame->captured;
 }
 
-guint
-wp_front_fill(WpFront *front, WpFrontItem *items, WpFrontResult *out_result, GError **error)
+static guint
+fill(WpFront *front, WpFrontItem *items, WpFrontResult *out_result, GError **error)
 {
 	gboolean may_go_on = TRUE;
 	guint n = 0;
@@ -190,17 +205,25 @@ wp_front_fill(WpFront *front, WpFrontItem *items, WpFrontResult *out_result, GEr
 	while (n < WP_FRONT_ITEMS && may_go_on) {
 		WpFrontItem *item = &items[n];
 		WpFrame frame;
-		*out_result = next(front, &frame, &item->segment, error);
+		*out_result = next(front, &frame, &item->segment, &item->has_segment, error);
 		if (*out_result > WP_FRONT_FILTERED)
 			return n;
 		item->last_ns = front->facts.last_ns;
-		item->has_segment = *out_result == WP_FRONT_SEGMENT;
 		n += *out_result != WP_FRONT_FILTERED;
 		may_go_on = (!item->has_segment || stays(&item->segment, &frame)) &&
 			    front->facts.n_packets % WP_FRONT_PROGRESS != 0 &&
 			    wp_lookahead_is_at_hand(front->lookahead);
 	}
 	*out_result = WP_FRONT_SEGMENT;
+	return n;
+}
+
+guint
+wp_front_fill(WpFront *front, WpFrontItem *items, WpFrontResult *out_result, GError **error)
+{
+	guint n = fill(front, items, out_result, error);
+
+	settle(front);
 	return n;
 }
 

@@ -33,6 +33,9 @@ struct WpPackets {
 	WpCounters *counters;
 	WpDoubles *doubles;
 	WpFragments *fragments;
+	WpDoublesPacket asked; /* valid with waiting: may be a copy */
+	gboolean *waiting;     /* what is told so, of ... */
+	const WpSegment *waiting_segment;
 	gboolean is_inner; /* the layer being read points into what was put together of fragments */
 	GByteArray *inner; /* a copy of that, while fragments that are in it are put together */
 };
@@ -134,18 +137,43 @@ identify_bytes(const WpLayer *layer, const WpIp *ip, WpDoublesPacket *out)
 	out->is_weak = ip->id == 0;
 }
 
-static gboolean
-is_doubled(WpPackets *packets, const WpFrame *frame, const WpIp *ip, const WpLayer *layer)
+static inline void
+identify(const WpFrame *frame, const WpIp *ip, const WpLayer *layer, WpDoublesPacket *out)
 {
 	guint64 place = (guint64)frame->interface << 16 | (guint64)ip->hops << 8 | frame->tap;
-	WpDoublesPacket packet = { .key = wp_doubles_mix(hash_ends(ip), ip->id),
-				   .way = wp_doubles_mix(layer->way, place),
-				   .time_ns = frame->time_ns };
 
+	out->key = wp_doubles_mix(hash_ends(ip), ip->id);
+	out->way = wp_doubles_mix(layer->way, place);
+	out->time_ns = frame->time_ns;
 	if (ip->protocol == WP_IP_TCP && !ip->is_fragment)
-		identify_tcp(layer, ip, &packet);
+		identify_tcp(layer, ip, out);
 	else
-		identify_bytes(layer, ip, &packet);
+		identify_bytes(layer, ip, out);
+}
+
+void
+wp_packets_settle(WpPackets *packets)
+{
+	const WpSegment *segment = packets->waiting_segment;
+
+	if (!packets->waiting)
+		return;
+	if (wp_doubles_check(packets->doubles, &packets->asked)) {
+		*packets->waiting = FALSE;
+		wp_counters_add(packets->counters, WP_COUNT_PACKETS_DOUBLED, 1);
+	} else if (segment->captured < segment->length) {
+		wp_counters_add(packets->counters, WP_COUNT_PACKETS_SNAPPED, 1);
+	}
+	packets->waiting = NULL;
+}
+
+static gboolean
+is_doubled_fragment(WpPackets *packets, const WpFrame *frame, const WpIp *ip, const WpLayer *layer)
+{
+	WpDoublesPacket packet;
+
+	wp_packets_settle(packets); /* they are asked in their order */
+	identify(frame, ip, layer, &packet);
 	return wp_doubles_check(packets->doubles, &packet);
 }
 
@@ -313,7 +341,7 @@ read_datagram(WpPackets *packets, const WpFrame *frame, WpLayer *layer, int type
 		verdict = wp_ip_read(layer, type, ip);
 	if (verdict != WP_LAYER_FINE || !ip->is_fragment)
 		return verdict;
-	if (is_doubled(packets, frame, ip, layer))
+	if (is_doubled_fragment(packets, frame, ip, layer))
 		return WP_LAYER_DOUBLED;
 	return read_fragment(packets, frame, ip, layer);
 }
@@ -342,24 +370,38 @@ decode(WpPackets *packets, const WpFrame *frame, WpSegment *segment)
 		return WP_LAYER_OTHER_IP;
 	if (verdict == WP_LAYER_FINE)
 		verdict = read_transport(&layer, &ip, segment);
-	if (verdict == WP_LAYER_FINE && is_doubled(packets, frame, &ip, &layer))
-		verdict = WP_LAYER_DOUBLED;
-	return verdict;
+	if (verdict != WP_LAYER_FINE)
+		return verdict;
+	wp_packets_settle(packets); /* the one before */
+	identify(frame, &ip, &layer, &packets->asked);
+	wp_doubles_fetch(packets->doubles, &packets->asked);
+	return WP_LAYER_FINE;
 }
 
-WpPacketResult
-wp_packets_decode(WpPackets *packets, const WpFrame *frame, WpSegment *out_segment)
+void
+wp_packets_begin(WpPackets *packets, const WpFrame *frame, WpSegment *out_segment,
+		 gboolean *out_has_segment)
 {
 	WpLayerVerdict verdict = decode(packets, frame, out_segment);
 
 	if (verdict > WP_LAYER_NOTHING)
 		wp_counters_add(packets->counters, verdict_counters[verdict], 1);
+	*out_has_segment = verdict == WP_LAYER_FINE;
 	if (verdict != WP_LAYER_FINE)
-		return WP_PACKET_NOTHING;
-	if (out_segment->captured < out_segment->length)
-		wp_counters_add(packets->counters, WP_COUNT_PACKETS_SNAPPED, 1);
+		return;
 	out_segment->time_ns = frame->time_ns;
 	out_segment->number = frame->number;
 	out_segment->tap = frame->tap;
-	return WP_PACKET_SEGMENT;
+	packets->waiting = out_has_segment;
+	packets->waiting_segment = out_segment;
+}
+
+WpPacketResult
+wp_packets_decode(WpPackets *packets, const WpFrame *frame, WpSegment *out_segment)
+{
+	gboolean has_segment;
+
+	wp_packets_begin(packets, frame, out_segment, &has_segment);
+	wp_packets_settle(packets);
+	return has_segment ? WP_PACKET_SEGMENT : WP_PACKET_NOTHING;
 }

@@ -57,6 +57,15 @@ void wp_packets_expect(WpPackets *packets, const WpPackets *learned);
 /* OUT_SEGMENT is valid until the next call and as long as FRAME's data. */
 WpPacketResult wp_packets_decode(WpPackets *packets, const WpFrame *frame, WpSegment *out_segment);
 
+/*
+ * The same in two steps. Whether a segment is one that was captured before is found out with the next one, or by
+ * wp_packets_settle(), which must come before OUT_SEGMENT and OUT_HAS_SEGMENT go: to remember packets takes more
+ * memory than the fast one, and what is asked later has come from there by then.
+ */
+void wp_packets_begin(WpPackets *packets, const WpFrame *frame, WpSegment *out_segment,
+		      gboolean *out_has_segment);
+void wp_packets_settle(WpPackets *packets);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpPackets, wp_packets_free)
 
 #endif

@@ -32,6 +32,8 @@ typedef struct {
 	gsize header; /* bytes before the packet */
 	gsize in_use; /* bytes of input that the frame given last points to */
 	guint64 number;
+	WpFrame ahead; /* the header behind those, read when it was asked whether it is at hand ... */
+	gboolean has_ahead; /* ... and it was */
 } Pcap;
 
 static guint32
@@ -115,6 +117,19 @@ read_header(const Pcap *pcap, const guint8 *data, WpFrame *out_frame)
 	out_frame->number = pcap->number + 1;
 }
 
+/* FRAME, of whose record DATA is the begin, all of which is there. */
+static inline WpSourceResult
+give(Pcap *pcap, const WpFrame *frame, const guint8 *data, WpFrame *out_frame)
+{
+	*out_frame = *frame;
+	out_frame->data = data + pcap->header;
+	out_frame->tap = 0;
+	pcap->in_use = pcap->header + frame->captured;
+	pcap->number++;
+	pcap->has_ahead = FALSE;
+	return WP_SOURCE_FRAME;
+}
+
 static WpSourceResult
 pcap_next(gpointer state, WpFrame *out_frame, GError **error)
 {
@@ -123,6 +138,10 @@ pcap_next(gpointer state, WpFrame *out_frame, GError **error)
 
 	wp_input_consume(pcap->input, pcap->in_use);
 	pcap->in_use = 0;
+	if (pcap->has_ahead) {
+		wp_input_at_hand(pcap->input, &data);
+		return give(pcap, &pcap->ahead, data, out_frame);
+	}
 	gssize n = wp_input_peek(pcap->input, pcap->header, &data, error);
 	if (n < 0)
 		return WP_SOURCE_ERROR;
@@ -141,26 +160,21 @@ pcap_next(gpointer state, WpFrame *out_frame, GError **error)
 		if ((gsize)n < needed)
 			return WP_SOURCE_CUT;
 	}
-	frame.data = data + pcap->header;
-	frame.tap = 0;
-	pcap->in_use = needed;
-	pcap->number++;
-	*out_frame = frame;
-	return WP_SOURCE_FRAME;
+	return give(pcap, &frame, data, out_frame);
 }
 
 static gboolean
 pcap_is_at_hand(gpointer state)
 {
-	const Pcap *pcap = state;
+	Pcap *pcap = state;
 	const guint8 *data;
 	gsize n = wp_input_at_hand(pcap->input, &data), used = pcap->in_use + pcap->header;
-	WpFrame frame;
 
 	if (n < used)
 		return FALSE;
-	read_header(pcap, data + pcap->in_use, &frame);
-	return frame.captured <= MIN(n - used, WP_FRAME_MAX);
+	read_header(pcap, data + pcap->in_use, &pcap->ahead);
+	pcap->has_ahead = pcap->ahead.captured <= MIN(n - used, WP_FRAME_MAX);
+	return pcap->has_ahead;
 }
 
 const WpSourceFormat wp_source_pcap = {
