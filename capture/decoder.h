@@ -84,6 +84,7 @@ typedef struct {
 	gboolean is_open;       /* set by the stream: begin is valid */
 	guint8 from;            /* set by the stream: WpDirection */
 	gboolean is_cut;        /* set by the stream: end is not its end, which was not seen */
+	gint64 late_ns; /* set by the stream: bytes that came late had not all passed before; 0 = none */
 	WpStamp begin;
 	WpStamp end;
 	guint64 bytes;

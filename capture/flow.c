@@ -199,11 +199,11 @@ on_bytes(WpReassemblyEnv *env, WpReassembly *tcp, guint side, const guint8 *data
 
 static void
 on_hole(WpReassemblyEnv *env, WpReassembly *tcp, guint side, guint64 length, const WpStamp *stamp,
-	gint64 by_ns)
+	gint64 by_ns, gboolean is_late)
 {
 	Flow *flow = flow_of(tcp);
 	wp_stream_hole(get_stream((WpFlows *)env, flow), direction_of(flow, side), length, stamp,
-		       by_ns);
+		       by_ns, is_late);
 }
 
 static void

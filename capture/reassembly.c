@@ -85,7 +85,7 @@ pass(WpReassemblyEnv *env, WpReassembly *flow, guint side, const Piece *piece)
 	if (piece->length > piece->captured) {
 		stamp.offset += piece->captured;
 		env->ops->hole(env, flow, side, piece->length - piece->captured, &stamp,
-			       piece->time_ns);
+			       piece->time_ns, FALSE);
 	}
 	if (piece->flags & WP_TCP_FIN && !half->is_ended) {
 		stamp.offset = half->next - half->origin;
@@ -278,10 +278,11 @@ skip_hole(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint64 end)
 	half->counts.gap_bytes += length;
 	if (length <= WP_REASSEMBLY_FAR) /* more is a pause of the capture: not to be guessed at */
 		half->counts.lost_segments += estimate_lost(env, half, end);
+	gboolean is_late = half->late == half->next;
 	half->gap_end = half->next = end;
 	half->inner_acks = 0;
 	env->ops->hole(env, flow, side, length, NULL,
-		       half->cover >= end ? half->cover_ns : WP_NO_TIME);
+		       half->cover >= end ? half->cover_ns : WP_NO_TIME, is_late);
 }
 
 /*
@@ -365,8 +366,8 @@ settle(WpReassemblyEnv *env, WpReassembly *flow)
 	for (guint side = 0; side < 2; side++) {
 		const WpHalf *half = &flow->half[side];
 		if (half->next > half->origin && !half->has_syn)
-			env->ops->hole(env, flow, side, half->next - half->origin, NULL,
-				       WP_NO_TIME);
+			env->ops->hole(env, flow, side, half->next - half->origin, NULL, WP_NO_TIME,
+				       FALSE);
 	}
 	drain(env, flow);
 }
@@ -428,14 +429,12 @@ choose_origin(WpHalf *half, guint32 number)
 	half->has_rival = 0;
 }
 
-/*
- * Takes the acknowledgement NUMBER sent by SIDE at TIME_NS; returns its offset, 0 where it makes no
- * sense.
- */
+/* Takes the acknowledgement of SEGMENT, sent by SIDE; returns its offset, 0 where it makes no sense. */
 static guint64
-take_ack(WpReassembly *flow, guint side, guint32 number, gint64 time_ns)
+take_ack(WpReassembly *flow, guint side, const WpSegment *segment)
 {
 	WpHalf *half = &flow->half[!side];
+	guint32 number = segment->ack;
 	if (!half->is_known) {
 		begin_half(half, number);
 		flow->is_settling |= flow->half[side].has_syn; /* its own SYN may come late */
@@ -448,13 +447,15 @@ take_ack(WpReassembly *flow, guint side, guint32 number, gint64 time_ns)
 		ack = MIN(ack, half->fin + 1);
 	if (flow->is_settling && !half->has_syn && !half->first && ack < half->next)
 		half->origin = half->next = ack;
+	if (segment->has_hole && ack == half->next)
+		half->late = ack;
 	if (ack <= half->acked)
 		return ack;
 	if (ack > near + WP_REASSEMBLY_FAR &&
 	    !(half->last && ack <= end_of(&half->last->piece) + 1))
 		return 0;
 	half->acked = ack;
-	note_cover(half, ack, time_ns);
+	note_cover(half, ack, segment->time_ns);
 	if (ack > half->next && (!half->first || ack < half->first->piece.offset)) {
 		half->inner_acks++;
 		half->last_ack = ack;
@@ -623,8 +624,9 @@ add_reset(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpSegment 
 		offset = half->next;
 	if (half->has_fin)
 		offset = MIN(offset, half->fin + 1);
+	/* What its sender had acknowledged passed before it, whether it says so or not. */
 	Piece piece = { .offset = offset,
-			.ack = ack,
+			.ack = MAX(ack, flow->half[!side].acked),
 			.time_ns = segment->time_ns,
 			.packet = segment->number,
 			.flags = WP_TCP_RST };
@@ -687,9 +689,7 @@ wp_reassembly_add(WpReassemblyEnv *env, WpReassembly *flow, guint side, const Wp
 	half->is_seen = 1;
 	half->is_absent = 0;
 	half->counts.segments += segment->length > 0;
-	guint64 ack = segment->flags & WP_TCP_ACK
-			      ? take_ack(flow, side, segment->ack, segment->time_ns)
-			      : 0;
+	guint64 ack = segment->flags & WP_TCP_ACK ? take_ack(flow, side, segment) : 0;
 	if (segment->flags & WP_TCP_SYN)
 		take_syn(env, flow, side, segment);
 	if (flow->is_reset) /* by one that had waited */

@@ -89,6 +89,7 @@ typedef struct {
 	guint32 rival;      /* the number behind the later of the two SYNs; valid with has_rival */
 	guint64 cover;      /* the first acknowledgement of all of the present hole ... */
 	gint64 cover_ns;    /* ... and when */
+	guint64 late; /* the other side said that bytes behind this came, and those here had not */
 	guint32 held_bytes;
 	guint16 n_held;
 } WpHalf;
@@ -104,9 +105,9 @@ struct WpReassembly {
 typedef struct {
 	void (*bytes)(WpReassemblyEnv *env, WpReassembly *flow, guint side, const guint8 *data,
 		      gsize length, const WpStamp *stamp);
-	/* STAMP, BY_NS: see wp_stream_hole() */
+	/* STAMP, BY_NS, IS_LATE: see wp_stream_hole() */
 	void (*hole)(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint64 length,
-		     const WpStamp *stamp, gint64 by_ns);
+		     const WpStamp *stamp, gint64 by_ns, gboolean is_late);
 	void (*end)(WpReassemblyEnv *env, WpReassembly *flow, guint side, const WpStamp *stamp);
 	void (*reset)(WpReassemblyEnv *env, WpReassembly *flow, const WpStamp *stamp);
 } WpReassemblyOps;

@@ -147,7 +147,7 @@ wp_decode_inner(WpDecodeContext *context, WpDirection direction, WpBytes data, g
 		guint64 gap = begin - knot_at(side, side->n - 1)->outer;
 		guint64 missing = gap > missed ? gap - missed : 1;
 		WpStream *inside = stream->inner->stream;
-		wp_stream_hole(inside, direction, missing, NULL, wp_decode_time(context));
+		wp_stream_hole(inside, direction, missing, NULL, wp_decode_time(context), FALSE);
 		/* What was acknowledged in the hole was told in outer bytes. */
 		inside->sides[direction].offset += gap - missing;
 		inner += gap;

@@ -271,21 +271,28 @@ extend(const WpSide *side, WpMessage *message, guint64 bytes, const WpStamp *end
 		message->end = *end;
 	else
 		put_stamp_until(side, bytes - 1, &message->end);
-	message->is_cut = FALSE;
 	if (latest_ns > message->end.time_ns) {
 		message->end.time_ns = latest_ns;
 		message->end.packet = latest;
 	}
+	message->is_cut = message->late_ns > message->end.time_ns + END_TOLERANCE;
 }
 
-/* The same with bytes that were not seen, but had passed by BY_NS. */
+/*
+ * The same with bytes that were not seen, but had passed by BY_NS. Where they came LATE, what stands behind them was
+ * there before, and its time is not that of the end.
+ */
 static void
-extend_unseen(WpMessage *message, guint64 bytes, gint64 by_ns)
+extend_unseen(WpMessage *message, guint64 bytes, gint64 by_ns, gboolean is_late)
 {
 	if (!message || !message->is_open)
 		return;
+	if (by_ns == WP_NO_TIME)
+		by_ns = G_MAXINT64;
+	if (is_late)
+		message->late_ns = MAX(message->late_ns, by_ns);
 	message->bytes += bytes;
-	message->is_cut = by_ns == WP_NO_TIME || by_ns - message->end.time_ns > END_TOLERANCE;
+	message->is_cut = MAX(by_ns, message->late_ns) > message->end.time_ns + END_TOLERANCE;
 }
 
 static void
@@ -314,6 +321,7 @@ begin_message(WpSide *side, WpDirection from, gsize take, WpMessage *message)
 	put_stamp_at(side, 0, &message->begin);
 	put_stamp_until(side, take - 1, &message->end);
 	message->bytes = 0;
+	message->late_ns = 0;
 	message->is_open = TRUE;
 	message->from = (guint8)from;
 	side->open = message;
@@ -601,7 +609,8 @@ decode_cut(WpStream *stream, WpDirection from)
 
 /* LENGTH bytes inside the current unit passed unseen; returns how many of them it took. */
 static guint64
-skip_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp, gint64 by_ns)
+skip_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp, gint64 by_ns,
+	  gboolean is_late)
 {
 	WpSide *side = &stream->sides[from];
 	guint64 n = MIN(side->skip, length);
@@ -609,7 +618,7 @@ skip_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *sta
 	if (n && stamp)
 		extend(side, side->unit_message, n, stamp);
 	else if (n)
-		extend_unseen(side->unit_message, n, by_ns);
+		extend_unseen(side->unit_message, n, by_ns, is_late);
 	if (side->skip != G_MAXUINT64) {
 		side->skip -= n;
 		if (n && side->skip == 0)
@@ -629,7 +638,7 @@ hides_messages(const WpSide *side, gboolean had_unread, gboolean took_rest)
 
 void
 wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp,
-	       gint64 by_ns)
+	       gint64 by_ns, gboolean is_late)
 {
 	if (stream->is_finished)
 		return;
@@ -646,13 +655,13 @@ wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp
 	WpSide *side = &stream->sides[from];
 	if (stream->decoder)
 		wp_stream_note_bytes(stream, from, side->offset + side->n_unread, length, stamp);
-	guint64 skipped = skip_hole(stream, from, length, stamp, by_ns);
+	guint64 skipped = skip_hole(stream, from, length, stamp, by_ns, is_late);
 	gboolean is_followed = !stamp;
 	if (skipped < length) {
 		had_unread |= side->n_unread > 0;
 		if (stream->decoder)
 			decode_cut(stream, from);
-		guint64 rest = skip_hole(stream, from, length - skipped, stamp, by_ns);
+		guint64 rest = skip_hole(stream, from, length - skipped, stamp, by_ns, is_late);
 		is_followed |= hides_messages(side, had_unread, rest > 0);
 		skipped += rest;
 	}

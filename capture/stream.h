@@ -81,10 +81,11 @@ void wp_stream_bytes(WpStream *stream, WpDirection from, const guint8 *data, gsi
 /*
  * LENGTH bytes are missing here. STAMP: when they passed, where the packet was seen but not its
  * bytes (snap length); NULL where the packet was not seen at all. BY_NS: when they had passed at the
- * latest, for they were acknowledged then; WP_NO_TIME where unknown.
+ * latest, for they were acknowledged then; WP_NO_TIME where unknown. IS_LATE: after bytes behind them, of which
+ * the last is not what made the message whole then.
  */
 void wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp,
-		    gint64 by_ns);
+		    gint64 by_ns, gboolean is_late);
 
 /* One datagram (UDP). WIRE_LENGTH >= LENGTH: its payload on the wire, where the capture cut it. */
 void wp_stream_datagram(WpStream *stream, WpDirection from, const guint8 *data, gsize length,

@@ -76,7 +76,7 @@ push_step(Run *run, uint8_t what, const uint8_t *data, size_t length)
 		break;
 	case 1:
 		wp_stream_hole(run->stream, from, length, length & 1 ? &stamp : NULL,
-			       length & 2 ? stamp.time_ns : WP_NO_TIME);
+			       length & 2 ? stamp.time_ns : WP_NO_TIME, length & 4);
 		run->sent[from] += length;
 		break;
 	case 2:

@@ -171,7 +171,7 @@ push_bytes(Run *run, const WpRunOptions *options, WpDirection from, const WpStep
 static void
 push_step(Run *run, const WpRunOptions *options, const WpStep *step, gsize first, gsize piece)
 {
-	WpDirection from = strchr("SsyGT", step->what) ? WP_FROM_SERVER : WP_FROM_CLIENT;
+	WpDirection from = strchr("SslyGT", step->what) ? WP_FROM_SERVER : WP_FROM_CLIENT;
 	if (options->is_swapped)
 		from = !from;
 	gboolean is_cut = strchr("xy", step->what) != NULL;
@@ -189,14 +189,15 @@ push_step(Run *run, const WpRunOptions *options, const WpStep *step, gsize first
 		break;
 	case 'c':
 	case 's':
+	case 'l':
 		wp_stream_hole(run->stream, from, step->length, NULL,
-			       step->data ? run->now_ns : WP_NO_TIME);
+			       step->data ? run->now_ns : WP_NO_TIME, step->what == 'l');
 		run->sent[from] += step->length;
 		run->ahead = 0;
 		break;
 	case 'x':
 	case 'y':
-		wp_stream_hole(run->stream, from, step->length, &stamp, stamp.time_ns);
+		wp_stream_hole(run->stream, from, step->length, &stamp, stamp.time_ns, FALSE);
 		run->sent[from] += step->length;
 		break;
 	case 'F':

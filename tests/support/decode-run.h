@@ -23,7 +23,8 @@
 
 typedef struct {
 	char what; /* C, S: bytes; D, T: a datagram of them that was cut short; c, s: a hole of LENGTH bytes, that
-		    * is acknowledged in this step where DATA is not NULL; x, y: LENGTH more bytes of
+		    * is acknowledged in this step where DATA is not NULL; l: the same of the server, of bytes
+		    * that came after those behind them; x, y: LENGTH more bytes of
 		    * the packet before, cut off by the snap length; A: the client
 		    * has LENGTH bytes of the server's next hole already; B: the sender of the next bytes
 		    * lacks the last LENGTH bytes of the other side; E: the next bytes came LENGTH
@@ -60,6 +61,10 @@ typedef struct {
 #define WP_S_HOLE_ACKED(length)                                                                    \
 	{                                                                                          \
 		's', "", length                                                                    \
+	}
+#define WP_S_HOLE_LATE(length)                                                                     \
+	{                                                                                          \
+		'l', "", length                                                                    \
 	}
 #define WP_C_CUT(length)                                                                           \
 	{                                                                                          \

@@ -102,6 +102,8 @@ wp_test_segment(WpTestSender *sender, const char *text, WpSegment *out_segment, 
 			segment.flags |= flag_of(*word);
 		} else if (strcmp(*word, "udp") == 0) {
 			segment.is_udp = TRUE;
+		} else if (strcmp(*word, "sack") == 0) {
+			segment.has_hole = TRUE;
 		} else if (strcmp(*word, "other") == 0) {
 			memset(sender->payload, 0, segment.length);
 		} else {
@@ -172,13 +174,15 @@ wp_test_record_bytes(WpTestRecorder *recorder, guint side, const guint8 *data, g
 
 void
 wp_test_record_hole(WpTestRecorder *recorder, guint side, guint64 length, const WpStamp *stamp,
-		    gint64 by_ns)
+		    gint64 by_ns, gboolean is_late)
 {
 	record_range(recorder, side, stamp ? " cut" : " hole", length, stamp);
 	if (recorder->show_by && by_ns == WP_NO_TIME)
 		g_string_append(recorder->text, " by ?");
 	else if (recorder->show_by)
 		g_string_append_printf(recorder->text, " by %d", (int)(by_ns / 1000000));
+	if (is_late)
+		g_string_append(recorder->text, " late");
 }
 
 char *

@@ -8,13 +8,13 @@
  *     "S 0-20 ack 10"             "S 0-20"
  *
  * C and S: who sends. A-B: payload bytes A to B (offsets from the first byte; "A" alone: none, sent at
- * A). "ack N", "SYN" "FIN" "RST" "PSH", "snap N" (so many payload bytes captured), "other" (other bytes
- * than everybody else's), "at MS" (capture time; else that of the step before), "port N" (the client's
+ * A). "ack N", "SYN" "FIN" "RST" "PSH", "snap N" (so many payload bytes captured), "sack" (something came
+ * behind what is acknowledged), "other" (other bytes than everybody else's), "at MS" (capture time; else that of the step before), "port N" (the client's
  * port), "udp". Each byte's value follows from side and offset, so that the recorder can tell whether
  * the right bytes came.
  *
  * The recorder writes "C 0-10", "C hole 10-20" (never seen), "C cut 10-20" (not captured), "C end",
- * "reset"; with show_peer also "C 0-10 peer 5", with show_by "C hole 10-20 by 3" (ms); flows add "flow 1 C>S", "finish fin".
+ * "reset"; with show_peer also "C 0-10 peer 5", with show_by "C hole 10-20 by 3" (ms); where it was so, "late" behind it; flows add "flow 1 C>S", "finish fin".
  */
 #ifndef WP_TESTS_SUPPORT_SEGMENTS_H
 #define WP_TESTS_SUPPORT_SEGMENTS_H
@@ -52,7 +52,7 @@ void wp_test_record(WpTestRecorder *recorder, const char *format, ...) G_GNUC_PR
 void wp_test_record_bytes(WpTestRecorder *recorder, guint side, const guint8 *data, gsize length,
 			  const WpStamp *stamp);
 void wp_test_record_hole(WpTestRecorder *recorder, guint side, guint64 length, const WpStamp *stamp,
-			 gint64 by_ns);
+			 gint64 by_ns, gboolean is_late);
 
 /* (transfer full) What was recorded since the last call. */
 char *wp_test_recorder_take(WpTestRecorder *recorder);

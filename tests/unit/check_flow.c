@@ -90,10 +90,11 @@ wp_stream_bytes(WpStream *stream, WpDirection from, const guint8 *data, gsize le
 
 void
 wp_stream_hole(WpStream *stream, WpDirection from, guint64 length, const WpStamp *stamp,
-	       gint64 by_ns)
+	       gint64 by_ns, gboolean is_late)
 {
 	ck_assert(!stream->is_finished);
-	wp_test_record_hole(&stream->recorder, side_of(stream, from), length, stamp, by_ns);
+	wp_test_record_hole(&stream->recorder, side_of(stream, from), length, stamp, by_ns,
+			    is_late);
 	pass_on(stream);
 }
 

@@ -38,9 +38,9 @@ on_bytes(WpReassemblyEnv *env, WpReassembly *flow, guint side, const guint8 *dat
 
 static void
 on_hole(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint64 length, const WpStamp *stamp,
-	gint64 by_ns)
+	gint64 by_ns, gboolean is_late)
 {
-	wp_test_record_hole(&fixture_of(env)->recorder, side, length, stamp, by_ns);
+	wp_test_record_hole(&fixture_of(env)->recorder, side, length, stamp, by_ns, is_late);
 }
 
 static void
@@ -524,6 +524,37 @@ START_TEST(reset_behind_hole)
 }
 END_TEST
 
+/* The other side had what is behind the hole before what was in it, and said so. */
+START_TEST(late_hole)
+{
+	static const Step steps[] = {
+		{ "S 0-10 ack 0", "S 0-10" },
+		{ "S 20-30 ack 0 at 3", "" },
+		{ "C 0 ack 10 sack", "" },
+		{ "C 0 ack 30 at 5", "" },
+		{ "wait", "S hole 10-20 by 5 late, S 20-30" },
+		{ "S 40-50 ack 0 at 9", "" },
+		{ "C 0 ack 50", "" },
+		{ "wait", "S hole 30-40 by 9, S 40-50" },
+	};
+	RUN_ONLY(OPEN | HOLES_BY, steps);
+}
+END_TEST
+
+/* What its sender had acknowledged came before it, though a reset itself acknowledges nothing. */
+START_TEST(reset_behind_acknowledged)
+{
+	static const Step steps[] = {
+		{ "C 0-10 ack 0", "C 0-10" },
+		{ "C 10 FIN ack 20", "" },
+		{ "S 20-30 ack 10", "" },
+		{ "C 10 RST", "" },
+		{ "wait", "S hole 0-20, C end, reset" },
+	};
+	RUN_ONLY(OPEN, steps);
+}
+END_TEST
+
 START_TEST(refused)
 {
 	static const Step steps[] = { { "C SYN", "" }, { "S 77 ack 0 RST", "reset" } };
@@ -801,6 +832,7 @@ END_TEST
 WP_SUITE("reassembly", in_order, out_of_order, repeated, overlap, wrap, acknowledged_hole,
 	 lost_on_the_wire, reply_before_request, lost_request, circle, peers, hole_by, snap,
 	 keep_alive, syn_with_data, fin, data_behind_fin, lost_fin, lost_byte, reset,
-	 reset_behind_hole, refused, midstream, midstream_lost_first, midstream_early_ack,
-	 midstream_late_syn, late_syn_ack, midstream_probe, one_way, late_side, far_off,
-	 too_much_waits, lost_segments, lost_segments_by_size, other_connection)
+	 reset_behind_hole, reset_behind_acknowledged, late_hole, refused, midstream,
+	 midstream_lost_first, midstream_early_ack, midstream_late_syn, late_syn_ack,
+	 midstream_probe, one_way, late_side, far_off, too_much_waits, lost_segments,
+	 lost_segments_by_size, other_connection)

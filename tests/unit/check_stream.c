@@ -130,6 +130,28 @@ static const WpDecodeRow unseen_ends[] = {
 	  { .port = 80 },
 	  { WP_C(ASK), WP_S(HEAD "12"), WP_S_HOLE(4), WP_S("78") },
 	  "C1 [1,1] http 19 GET /a\nR1 [2,4] http 46 GET /a ok\n" },
+	{ "bytes behind the hole, which was filled late",
+	  { .port = 80 },
+	  { WP_C(ASK),
+	    WP_S(HEAD "12"),
+	    WP_PAUSE(10),
+	    WP_S_HOLE_LATE(4),
+	    { 'E', NULL, 10 },
+	    WP_S("78"),
+	    WP_C(ASK),
+	    WP_S(HEAD "12345678") },
+	  "C1 [1,1] http 19 GET /a\nR1 [2,2] http 46 GET /a ok cut\n"
+	  "C2 [17,17] http 19 GET /a\nR2 [18,18] http 46 GET /a ok\nreturns-cut 1\n" },
+	{ "a hole filled late, and more after that",
+	  { .port = 80 },
+	  { WP_C(ASK),
+	    WP_S(HEAD "12"),
+	    WP_PAUSE(10),
+	    WP_S_HOLE_LATE(4),
+	    { 'E', NULL, 10 },
+	    WP_S("7"),
+	    WP_S("8") },
+	  "C1 [1,1] http 19 GET /a\nR1 [2,17] http 46 GET /a ok\n" },
 };
 
 #define HEAD_SEEN  "HTTP/1.1 200 OK\r\nSer"
