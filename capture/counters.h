@@ -27,6 +27,9 @@
 	X(PACKETS_TOO_DEEP, "packets-too-deep", LOSS,                                              \
 	  "packets in tunnels in tunnels, too deep to read")                                       \
 	X(PACKETS_SNAPPED, "packets-snapped", LOSS, "packets cut by the snap length")              \
+	X(PACKETS_DAMAGED, "packets-damaged", LOSS, "packets damaged on their way, left out")      \
+	X(CHECKSUMS_WRONG, "checksums-wrong", NOTE,                                                \
+	  "packets of wrong checksums, which may be damaged")                                      \
 	X(PACKETS_DOUBLED, "packets-doubled", NOTE, "packets seen twice and counted once")         \
 	X(PACKETS_SHARED, "packets-shared", INFO, "packets seen by more than one tap")             \
 	X(PACKETS_UNCOVERED, "packets-uncovered", NOTE,                                            \

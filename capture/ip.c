@@ -1,11 +1,13 @@
 /*
  * IP headers and their extensions. The length of the header is believed, as it cuts padding off; where it is
- * 0 (segmentation by the network card) or IPv6 leaves it out, the layer's is. Checksums are not looked at:
- * at the sender they are often filled in after the capture.
+ * 0 (segmentation by the network card) or IPv6 leaves it out, the layer's is. What wrong checksums
+ * mean: checksum.h.
  *
  * IPv4: RFC 791; IPv6: RFC 8200; authentication header: RFC 4302; jumbograms: RFC 2675.
  */
 #include "capture/layer.h"
+
+#include "capture/checksum.h"
 
 #define MAX_EXTENSIONS 16 /* of one IP header */
 
@@ -99,6 +101,7 @@ read_ipv4(WpLayer *layer, WpIp *out_ip)
 	map_ipv4(out_ip->src, p + 12);
 	map_ipv4(out_ip->dst, p + 16);
 	out_ip->id = wp_layer_be16(p + 4);
+	out_ip->is_wrong = wp_checksum_is_header_wrong(p, header);
 	out_ip->hops = p[8];
 	out_ip->protocol = p[9];
 	out_ip->more = (fragment & 0x2000) != 0;
@@ -124,6 +127,7 @@ read_ipv6(WpLayer *layer, WpIp *out_ip)
 	out_ip->protocol = p[6];
 	out_ip->hops = p[7];
 	out_ip->id = 0;
+	out_ip->is_wrong = FALSE;
 	out_ip->is_fragment = out_ip->more = FALSE;
 	out_ip->offset = 0;
 	if (length == 0) /* a jumbogram, or segmentation by the network card */

@@ -23,6 +23,7 @@ typedef enum {
 	WP_LAYER_MALFORMED,
 	WP_LAYER_SNAPPED, /* so short that headers are missing */
 	WP_LAYER_DOUBLED,
+	WP_LAYER_DAMAGED,  /* by its checksum */
 	WP_LAYER_TOO_DEEP, /* a tunnel in a tunnel in a ... */
 	WP_LAYER_N_VERDICTS
 } WpLayerVerdict;
@@ -77,9 +78,10 @@ typedef struct {
 	guint8 version;
 	guint8 src[16];
 	guint8 dst[16];
-	guint8 protocol; /* of the payload */
-	guint8 hops;     /* TTL, hop limit: not part of a packet's identity */
-	guint32 id;      /* 0 = none */
+	guint8 protocol;   /* of the payload */
+	guint8 hops;       /* TTL, hop limit: not part of a packet's identity */
+	guint32 id;        /* 0 = none */
+	gboolean is_wrong; /* by the sum of its header */
 	gboolean is_fragment;
 	gboolean more;
 	guint32 offset;

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "capture/checksum.h"
 #include "capture/doubles.h"
 #include "capture/fragment.h"
 #include "capture/layer.h"
@@ -26,12 +27,14 @@ static const WpCounter verdict_counters[WP_LAYER_N_VERDICTS] = {
 	[WP_LAYER_MALFORMED] = WP_COUNT_PACKETS_MALFORMED,
 	[WP_LAYER_SNAPPED] = WP_COUNT_PACKETS_SNAPPED,
 	[WP_LAYER_DOUBLED] = WP_COUNT_PACKETS_DOUBLED,
+	[WP_LAYER_DAMAGED] = WP_COUNT_PACKETS_DAMAGED,
 	[WP_LAYER_TOO_DEEP] = WP_COUNT_PACKETS_TOO_DEEP,
 };
 
 struct WpPackets {
 	WpCounters *counters;
 	WpDoubles *doubles;
+	WpChecksums *checksums;
 	WpFragments *fragments;
 	WpDoublesPacket asked; /* valid with waiting: may be a copy */
 	gboolean *waiting;     /* what is told so, of ... */
@@ -46,6 +49,7 @@ wp_packets_new(WpCounters *counters)
 	WpPackets *packets = g_new0(WpPackets, 1);
 	packets->counters = counters;
 	packets->doubles = wp_doubles_new();
+	packets->checksums = wp_checksums_new();
 	packets->fragments = wp_fragments_new(counters);
 	packets->inner = g_byte_array_new();
 	return packets;
@@ -57,6 +61,7 @@ wp_packets_free(WpPackets *packets)
 	if (!packets)
 		return;
 	wp_doubles_free(packets->doubles);
+	wp_checksums_free(packets->checksums);
 	wp_fragments_free(packets->fragments);
 	g_byte_array_unref(packets->inner);
 	g_free(packets);
@@ -66,6 +71,7 @@ void
 wp_packets_expect(WpPackets *packets, const WpPackets *learned)
 {
 	wp_doubles_expect(packets->doubles, learned->doubles);
+	wp_checksums_expect(packets->checksums, learned->checksums);
 }
 
 /* --- copies --- */
@@ -347,6 +353,16 @@ read_datagram(WpPackets *packets, const WpFrame *frame, WpLayer *layer, int type
 }
 
 static WpLayerVerdict
+check_sums(WpPackets *packets, const WpIp *ip, const WpLayer *layer)
+{
+	WpChecksumVerdict verdict = wp_checksums_judge(packets->checksums, ip, layer);
+
+	if (verdict == WP_CHECKSUM_DOUBTED)
+		wp_counters_add(packets->counters, WP_COUNT_CHECKSUMS_WRONG, 1);
+	return verdict == WP_CHECKSUM_DAMAGED ? WP_LAYER_DAMAGED : WP_LAYER_FINE;
+}
+
+static WpLayerVerdict
 decode(WpPackets *packets, const WpFrame *frame, WpSegment *segment)
 {
 	WpLayer layer = { frame->data, frame->captured, frame->length, 0 };
@@ -370,6 +386,8 @@ decode(WpPackets *packets, const WpFrame *frame, WpSegment *segment)
 		return WP_LAYER_OTHER_IP;
 	if (verdict == WP_LAYER_FINE)
 		verdict = read_transport(&layer, &ip, segment);
+	if (verdict == WP_LAYER_FINE)
+		verdict = check_sums(packets, &ip, &layer);
 	if (verdict != WP_LAYER_FINE)
 		return verdict;
 	wp_packets_settle(packets); /* the one before */
