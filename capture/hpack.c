@@ -44,6 +44,9 @@ static const char unknown_name[] = ":?";
 /* Fields of one block that are compared. */
 #define MAX_COMPARED 32
 
+/* Blocks that are known to name nothing new: a server has a few, and a client some operations. */
+#define MAX_SAME 8
+
 typedef enum {
 	INDEXED,
 	ADDED,
@@ -67,6 +70,8 @@ struct WpHpack {
 	gboolean is_open;              /* a block, of which more is to come */
 	guint n_fronts;                /* ever kept; the latest MAX_FRONTS are there */
 	guint32 fronts[MAX_FRONTS];
+	guint n_same;           /* blocks read since the table changed or fronts went, ... */
+	guint64 same[MAX_SAME]; /* ... of the latest the hashes: their fronts are there */
 };
 
 /* --- the form of blocks --- */
@@ -230,6 +235,7 @@ static void
 start_late(WpHpack *hpack)
 {
 	drop_inflater(hpack);
+	hpack->n_same = 0;
 	hpack->is_late = TRUE;
 	hpack->is_unsure = FALSE;
 	hpack->is_open = FALSE;
@@ -380,6 +386,7 @@ typedef struct {
 	guint n_told;  /* ... different names of the dynamic table */
 	guint32 fronts[MAX_COMPARED];
 	const char *told[MAX_COMPARED];
+	gboolean has_added; /* a field was one that the table gets */
 } Names;
 
 /* The entry that INDEX, above the static ones, meant before N_NEW others were added; NULL = none. */
@@ -395,7 +402,7 @@ static void
 note_told(Names *names, const char *name)
 {
 	for (guint i = 0; i < names->n_told; i++)
-		if (strcmp(names->told[i], name) == 0)
+		if (names->told[i] == name || strcmp(names->told[i], name) == 0)
 			return;
 	names->told[names->n_told++] = name;
 }
@@ -435,10 +442,12 @@ read_names(const WpHpack *hpack, WpBytes in, guint n_unseen, Names *out_names)
 	Item item;
 
 	out_names->n = out_names->n_told = out_names->n_up_to = 0;
+	out_names->has_added = FALSE;
 	while (wp_bytes_left(&in) && next_item(&in, &item) == WP_DECODE_OK) {
 		if (!add_name(hpack, &item, n_unseen, out_names))
 			return FALSE;
 		n_unseen += item.kind == ADDED;
+		out_names->has_added |= item.kind == ADDED;
 	}
 	return TRUE;
 }
@@ -454,14 +463,30 @@ find_front(const WpHpack *hpack, guint32 front)
 	return i < n ? i : MAX_FRONTS;
 }
 
+/* TRUE where a block of these bytes was read, and the table and the fronts are as they were then. */
+static gboolean
+is_same(const WpHpack *hpack, guint64 hash)
+{
+	for (guint i = 0; i < MIN(hpack->n_same, MAX_SAME); i++)
+		if (hpack->same[i] == hash)
+			return TRUE;
+	return FALSE;
+}
+
 /* The names of a block that will be read as it is. */
 static void
 keep_names(WpHpack *hpack, WpBytes in)
 {
 	Names names;
-	guint place = 0;
+	guint place = 0, n_before = hpack->n_fronts;
+	guint64 hash = (guint64)mix(1, in.data, in.length) << 32 | mix(2, in.data, in.length);
 
-	if (!read_names(hpack, in, 0, &names))
+	if (is_same(hpack, hash))
+		return;
+	gboolean is_known = read_names(hpack, in, 0, &names);
+	if (!is_known || names.has_added)
+		hpack->n_same = 0;
+	if (!is_known)
 		return;
 	/* Those of one list were kept one behind the other. */
 	for (guint i = 0; i < names.n; i++, place++) {
@@ -474,6 +499,10 @@ keep_names(WpHpack *hpack, WpBytes in)
 		place = hpack->n_fronts++ % MAX_FRONTS;
 		hpack->fronts[place] = names.fronts[i];
 	}
+	if (hpack->n_fronts > n_before && hpack->n_fronts > MAX_FRONTS)
+		hpack->n_same = 0; /* others have gone for them */
+	if (!names.has_added)
+		hpack->same[hpack->n_same++ % MAX_SAME] = hash;
 }
 
 /* One front stands for all before it; what is written out behind tells nothing. */
@@ -521,10 +550,14 @@ adds_entries(WpBytes in)
 static gboolean
 start_block(WpHpack *hpack, WpBytes in, WpHpackPart part)
 {
-	if (!hpack->is_unsure) {
-		if (part == WP_HPACK_WHOLE)
-			keep_names(hpack, in);
-	} else if (part != WP_HPACK_MORE && find_place(hpack, in)) {
+	if (!hpack->is_unsure && part == WP_HPACK_WHOLE) {
+		keep_names(hpack, in);
+		return TRUE;
+	}
+	hpack->n_same = 0; /* what it adds is not looked at */
+	if (!hpack->is_unsure)
+		return TRUE;
+	if (part != WP_HPACK_MORE && find_place(hpack, in)) {
 		hpack->is_unsure = FALSE;
 	} else if (part != WP_HPACK_WHOLE || adds_entries(in)) {
 		start_late(hpack);
