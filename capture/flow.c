@@ -120,6 +120,7 @@ struct WpFlows {
 	WpFlowTable *table; /* made at the first segment, which seeds it */
 	WpServers *servers;
 	WpDatagrams *datagrams; /* wait for ORDER_PATIENCE */
+	guint n_datagrams;
 	WpRing lists[N_LISTS];
 	guint32 listed[N_LISTS];
 	WpRing waits[WP_WAIT_RESEND + 1]; /* WP_WAIT_NONE: unused */
@@ -662,6 +663,7 @@ add_tcp(WpFlows *flows, const WpSegment *segment)
 static void
 add_udp(WpFlows *flows, const WpSegment *segment)
 {
+	flows->n_datagrams--;
 	WpFlowKey key;
 	guint side = wp_flow_key(segment, &key);
 	Flow *flow = wp_flow_table_find(flows->table, &key);
@@ -688,6 +690,8 @@ static void
 add_datagrams(WpFlows *flows)
 {
 	const WpSegment *segment;
+	if (flows->n_datagrams == 0)
+		return;
 	while ((segment = wp_datagrams_take(flows->datagrams, flows->now_ns - ORDER_PATIENCE,
 					    flows->n_segments - ORDER_PACKETS)))
 		add_udp(flows, segment);
@@ -753,6 +757,7 @@ wp_flows_add(WpFlows *flows, const WpSegment *segment)
 		flows->sweep_ns = flows->now_ns + ACTIVITY_GRAIN / 4;
 	}
 	expire_waits(flows);
+	flows->n_datagrams += segment->is_udp;
 	if (segment->is_udp)
 		wp_datagrams_add(flows->datagrams, segment, flows->n_segments);
 	else

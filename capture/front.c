@@ -13,6 +13,8 @@ struct WpFront {
 	guint n_taps;
 	WpPackets *packets[WP_TAPS_MAX]; /* of each tap, as copies and fragments are its own */
 	WpFrontFacts facts;
+	guint64 n_counted; /* packets, of which this many are among the counters, */
+	guint64 n_bytes;   /* and bytes that are not */
 };
 
 WpFront *
@@ -134,8 +136,7 @@ take_frame(WpFront *front, const WpFrame *frame, WpSegment *out_segment, gboolea
 
 	*out_has_segment = FALSE;
 	front->facts.n_packets++;
-	wp_counters_add(front->counters, WP_COUNT_PACKETS, 1);
-	wp_counters_add(front->counters, WP_COUNT_PACKET_BYTES, frame->length);
+	front->n_bytes += frame->length;
 	if (!is_wanted(front, frame, &wanted, error))
 		return WP_FRONT_ERROR;
 	if (!wanted) {
@@ -236,5 +237,10 @@ wp_front_facts(const WpFront *front)
 WpCounters *
 wp_front_counters(WpFront *front)
 {
+	wp_counters_add(front->counters, WP_COUNT_PACKETS,
+			front->facts.n_packets - front->n_counted);
+	wp_counters_add(front->counters, WP_COUNT_PACKET_BYTES, front->n_bytes);
+	front->n_counted = front->facts.n_packets;
+	front->n_bytes = 0;
 	return front->counters;
 }

@@ -15,7 +15,9 @@
 static gboolean
 is_one_of(gchar type, const char *types)
 {
-	return type != 0 && strchr(types, type) != NULL;
+	while (*types && *types != type)
+		types++;
+	return *types != '\0';
 }
 
 static gboolean
