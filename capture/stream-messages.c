@@ -292,6 +292,18 @@ wp_stream_note_hole(WpStream *stream, WpDirection from)
 	wp_pairing_hole_in_returns(&stream->pairings[!from]);
 }
 
+/* All but the tokens, of which none is left: in three parts, each short enough to be written without a loop. */
+static void
+clear_message(WpMessage *message)
+{
+	const gsize middle = G_STRUCT_OFFSET(WpMessage, n_tokens);
+	const gsize end = G_STRUCT_OFFSET(WpMessage, begin);
+
+	memset(message, 0, G_STRUCT_OFFSET(WpMessage, tokens));
+	memset((guint8 *)message + middle, 0, end - middle);
+	memset((guint8 *)message + end, 0, sizeof *message - end);
+}
+
 void
 wp_stream_emit(WpStream *stream, WpMessage *message)
 {
@@ -317,7 +329,7 @@ wp_stream_emit(WpStream *stream, WpMessage *message)
 		stream->has_emitted[from] = TRUE;
 		stream->n_emitted++;
 	}
-	memset(message, 0, sizeof *message);
+	clear_message(message);
 }
 
 /* A return made by a reset: nothing was received, but the waiting ended then. */

@@ -25,6 +25,17 @@ is_empty(const WpSpell *spell)
 	return spell->end == spell->begin;
 }
 
+/* SPELL begins at OFFSET; what it holds of others is not looked at. */
+static void
+begin_spell(WpSpell *spell, guint64 offset, gboolean is_unread)
+{
+	spell->begin = spell->end = offset;
+	spell->has_first = spell->has_last = spell->is_crossed = FALSE;
+	spell->is_unread = is_unread;
+	spell->status = 0;
+	spell->label = 0;
+}
+
 /* A packet of FROM that acknowledges all that the other side has sent: what comes then is new. */
 static void
 turn(WpStream *stream, WpDirection from, guint64 peer)
@@ -35,7 +46,7 @@ turn(WpStream *stream, WpDirection from, guint64 peer)
 	if (peer != spell->end || is_empty(spell))
 		return;
 	stream->ended[!from] = *spell;
-	*spell = (WpSpell){ .begin = peer, .end = peer, .is_unread = stream->sides[!from].is_lost };
+	begin_spell(spell, peer, stream->sides[!from].is_lost);
 }
 
 void
@@ -46,7 +57,7 @@ wp_stream_note_bytes(WpStream *stream, WpDirection from, guint64 offset, guint64
 	if (stamp && stamp->peer != WP_NO_OFFSET)
 		turn(stream, from, stamp->peer);
 	if (offset != spell->end) /* what lies between was not decoded */
-		*spell = (WpSpell){ .begin = offset, .end = offset, .is_unread = TRUE };
+		begin_spell(spell, offset, TRUE);
 	if (stamp && !spell->has_first) {
 		spell->has_first = TRUE;
 		spell->first = *stamp;
