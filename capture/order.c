@@ -5,7 +5,7 @@
  *
  *   line    (begin, arrival) -> item        a ring, the earliest in front
  *   heap    (begin, arrival) -> item        the earliest on top
- *   items   record + tokens
+ *   items   record + words
  *   calls   number, begin, state            WpCallRef is the index
  *
  * What is due is passed on for some packets together, so that the code of all that follows is fetched once
@@ -28,11 +28,19 @@ typedef struct {
 	guint32 item;
 } Key;
 
+/* Most records have a few words; the others have them elsewhere, so that an item is three lines of the cache. */
+#define ITEM_WORDS 12
+
 typedef struct {
 	WpRecord record;
 	WpCallRef call; /* of a CALL or RETURN */
-	guint32 tokens[WP_RECORD_MAX_WORDS];
+	guint32 more;   /* number of its words, where they are not here */
+	guint32 words[ITEM_WORDS];
 } Item;
+
+typedef struct {
+	guint32 words[WP_RECORD_MAX_WORDS];
+} MoreWords;
 
 enum {
 	CALL_WAITS = 1, /* its CALL is still in the heap */
@@ -69,6 +77,7 @@ struct WpOrder {
 	gsize n_heap;
 	gsize heap_allocated;
 	Slab items; /* Item */
+	Slab more;  /* MoreWords */
 	Slab calls; /* Call */
 	guint64 n_arrived;
 	guint64 n_numbered;
@@ -130,6 +139,18 @@ get_item(const WpOrder *order, guint32 index)
 	return &((Item *)order->items.objects)[index];
 }
 
+static gboolean
+has_more(const Item *item)
+{
+	return wp_record_words(&item->record) > ITEM_WORDS;
+}
+
+static guint32 *
+get_words(const WpOrder *order, Item *item)
+{
+	return has_more(item) ? ((MoreWords *)order->more.objects)[item->more].words : item->words;
+}
+
 static Call *
 get_call(const WpOrder *order, WpCallRef ref)
 {
@@ -145,6 +166,7 @@ wp_order_new(WpRecordSink *sink, WpCounters *counters)
 	order->sink = sink;
 	order->counters = counters;
 	order->items.size = sizeof(Item);
+	order->more.size = sizeof(MoreWords);
 	order->calls.size = sizeof(Call);
 	order->due_ns = order->last_ns = WP_NO_TIME;
 	return order;
@@ -158,6 +180,7 @@ wp_order_free(WpOrder *order)
 	g_free(order->line);
 	g_free(order->heap);
 	slab_clear(&order->items);
+	slab_clear(&order->more);
 	slab_clear(&order->calls);
 	g_clear_error(&order->error);
 	g_free(order);
@@ -263,7 +286,7 @@ pop_line(WpOrder *order)
 		__builtin_prefetch(line_at(order, 3 * LOOK_AHEAD));
 		__builtin_prefetch(&item->record);
 		__builtin_prefetch(&item->record.src);
-		__builtin_prefetch(&item->tokens);
+		__builtin_prefetch(&item->words);
 		item = get_item(order, line_at(order, LOOK_AHEAD)->item);
 		if (item->call != WP_NO_CALL_REF)
 			__builtin_prefetch(get_call(order, item->call), 1);
@@ -328,10 +351,14 @@ pass_on_first(WpOrder *order)
 		wp_counters_add(order->counters, WP_COUNT_RECORDS_LATE, 1);
 	else
 		order->last_ns = key.begin_ns;
+	const guint32 *words = get_words(order, item);
+	gboolean is_wide = words != item->words;
 	if (order->on_pass)
 		order->on_pass(&item->record, order->pass_data);
 	if (!order->error)
-		wp_sink_record(order->sink, &item->record, item->tokens, &order->error);
+		wp_sink_record(order->sink, &item->record, words, &order->error);
+	if (is_wide)
+		slab_give_back(&order->more, item->more);
 	slab_give_back(&order->items, key.item);
 }
 
@@ -358,12 +385,14 @@ push_item(WpOrder *order, const WpRecord *record, const guint32 *tokens, WpCallR
 	Item *item = get_item(order, index);
 	item->record = *record;
 	item->call = call;
+	if (has_more(item))
+		item->more = slab_take(&order->more);
 	if (wp_record_words(record))
-		memcpy(item->tokens, tokens, wp_record_words(record) * sizeof tokens[0]);
+		memcpy(get_words(order, item), tokens, wp_record_words(record) * sizeof tokens[0]);
 	Key key = { begin_ns, order->n_arrived++, index };
 	if (!push_line(order, &key))
 		push_heap(order, key);
-	slab_fetch(&order->items, G_STRUCT_OFFSET(Item, tokens));
+	slab_fetch(&order->items, sizeof(Item));
 }
 
 WpCallRef
