@@ -165,4 +165,43 @@ START_TEST(error_of_the_sink)
 }
 END_TEST
 
-WP_SUITE("order", by_time, far_behind, bounded, error_of_the_sink)
+static gboolean
+sum_words(WpRecordSink *sink, const WpRecord *record, const guint32 *words, GError **error)
+{
+	guint64 sum = 0;
+	for (guint i = 0; i < wp_record_words(record); i++)
+		sum += (guint64)words[i] << i % 32;
+	g_string_append_printf(((Listing *)sink)->text, "%d:%" G_GUINT64_FORMAT " ",
+			       (int)record->flow, sum);
+	return TRUE;
+}
+
+/* Whatever number of words a record has, it leaves with them, among others of other numbers. */
+START_TEST(with_words)
+{
+	static const WpRecordSinkOps sum_ops = { .record = sum_words };
+	g_autoptr(WpCounters) counters = wp_counters_new();
+	Listing sent = { { &sum_ops }, g_string_new(NULL), 0, 0 };
+	Listing listing = { { &sum_ops }, g_string_new(NULL), 0, 0 };
+	g_autoptr(WpOrder) order = wp_order_new(&listing.base, counters);
+
+	for (guint32 i = 1; i <= 5000; i++) {
+		WpRecord record = { .begin_ns = i, .flow = i, .kind = WP_KIND_MESSAGE };
+		guint32 words[WP_RECORD_MAX_WORDS];
+		record.n_tokens = (guint8)(i % (WP_RECORD_MAX_TOKENS + 1));
+		record.n_transports = (guint8)(i % 7 % (WP_RECORD_MAX_TRANSPORTS + 1));
+		record.marks = i % 3 ? 0 : WP_MARK_TRACED;
+		for (guint32 n = 0; n < G_N_ELEMENTS(words); n++)
+			words[n] = i * 1000 + n;
+		wp_order_message(order, &record, words);
+		sum_words(&sent.base, &record, words, NULL);
+		if (i % 1000 == 0)
+			wp_order_flush(order, NULL);
+	}
+	ck_assert_str_eq(listing.text->str, sent.text->str);
+	g_string_free(sent.text, TRUE);
+	g_string_free(listing.text, TRUE);
+}
+END_TEST
+
+WP_SUITE("order", by_time, far_behind, bounded, error_of_the_sink, with_words)
