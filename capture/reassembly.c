@@ -420,6 +420,14 @@ note_cover(WpHalf *half, guint64 ack, gint64 time_ns)
 	half->cover_ns = time_ns;
 }
 
+/* SEGMENT acknowledges the bytes of HALF up to ACK, and says that some behind those have come. */
+static void
+note_late(WpHalf *half, const WpSegment *segment, guint64 ack)
+{
+	if (segment->has_hole && ack == half->next)
+		half->late = ack;
+}
+
 /* NUMBER is acknowledged of HALF, which may have begun with one of two numbers. */
 static void
 choose_origin(WpHalf *half, guint32 number)
@@ -447,8 +455,7 @@ take_ack(WpReassembly *flow, guint side, const WpSegment *segment)
 		ack = MIN(ack, half->fin + 1);
 	if (flow->is_settling && !half->has_syn && !half->first && ack < half->next)
 		half->origin = half->next = ack;
-	if (segment->has_hole && ack == half->next)
-		half->late = ack;
+	note_late(half, segment, ack);
 	if (ack <= half->acked)
 		return ack;
 	if (ack > near + WP_REASSEMBLY_FAR &&
