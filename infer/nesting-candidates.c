@@ -2,10 +2,9 @@
  * The candidates of bundles: parents that were open when they began, or had ended a while ago. One pass over
  * time; the pairs that are counted, shifted and not, are met in the same way.
  */
-#include <math.h>
 #include <string.h>
 
-#include "infer/nesting.h"
+#include "infer/nesting-shift.h"
 
 /* Candidates kept a bundle: the last to begin. Bounds work at absurd loads. */
 #define MAX_CANDIDATES 512
@@ -15,18 +14,6 @@
 
 /* Parents that have ended are dropped when there are so many, and as many as others. */
 #define MIN_ENDED 16
-
-/* Bundles by which the usual load is found. */
-#define SHORT_BLOCK 16
-
-/* Parents to a block of bundles that are moved. */
-#define BLOCK_PARENTS 128
-
-/* The times of such blocks vary by more where the load does; by 0.09 where requests come at random. */
-#define UNEVEN 0.1
-
-/* So many usual gaps without a bundle, and nothing happens. */
-#define IDLE_GAPS 32
 
 /* How a child lies to a parent that ends at UNTIL_NS. */
 static inline WpNestMode
@@ -141,74 +128,6 @@ may_cause(const Sweep *sweep, const Active *parent, const WpNestBundle *bundle, 
 	       !(problem->calls_itself && holds_span(problem, bundle, parent->span));
 }
 
-/*
- * Bundles moved in time, without the time in which nothing happens. Where the load varies they are moved on by some of
- * their number, in blocks: as many as before are then where it is high, and few where it is low; moved by time those of a
- * busy hour would meet the parents of an idle one. Within a block they are spread evenly over its time. It is
- * of many requests: one of few is busy when these are, and would be moved to where others are. For that reason
- * all are one block where the load is even.
- */
-typedef struct {
-	const WpNestProblem *problem;
-	guint32 block; /* bundles */
-	gint64 *busy;  /* by bundle: time until it begins, without idle time; owned */
-} Order;
-
-static Order
-order_new(const WpNestProblem *problem, const WpNestShift *shift)
-{
-	Order order = { problem, shift->block, g_new0(gint64, (gsize)problem->n_bundles + 1) };
-
-	for (guint32 b = 1; b < problem->n_bundles; b++) {
-		gint64 gap_ns = problem->bundles[b].begin_ns - problem->bundles[b - 1].begin_ns;
-		order.busy[b] = order.busy[b - 1] + MIN(gap_ns, shift->idle_ns);
-	}
-	return order;
-}
-
-/* Of block NUMBER: its first bundle; behind the last one, the last bundle. */
-static guint32
-block_first(const Order *order, guint32 number)
-{
-	return (guint32)MIN((guint64)number * order->block, order->problem->n_bundles - 1);
-}
-
-static guint32
-block_size(const Order *order, guint32 number)
-{
-	return MIN(order->block, order->problem->n_bundles - number * order->block);
-}
-
-/* Where BUNDLE lies among all, 0 .. n_bundles. */
-static double
-place_of(const Order *order, guint32 bundle)
-{
-	guint32 block = bundle / order->block;
-	gint64 begin = order->busy[block_first(order, block)];
-	double length = (double)(order->busy[block_first(order, block + 1)] - begin);
-	double part = length > 0 ? (double)(order->busy[bundle] - begin) / length : 0;
-	return block * (double)order->block + part * block_size(order, block);
-}
-
-static gint64
-time_at(const Order *order, double place)
-{
-	guint32 block = MIN((guint32)place, order->problem->n_bundles - 1) / order->block;
-	guint32 low = block_first(order, block), high = block_first(order, block + 1);
-	double part = (place - block * (double)order->block) / block_size(order, block);
-	gint64 busy =
-		order->busy[low] + (gint64)(part * (double)(order->busy[high] - order->busy[low]));
-
-	while (low < high) { /* the last bundle until then */
-		guint32 middle = low + (high - low + 1) / 2;
-		if (order->busy[middle] <= busy)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return order->problem->bundles[low].begin_ns + (busy - order->busy[low]);
-}
-
 typedef struct {
 	Sweep sweep;
 	WpNestPairFunc func;
@@ -234,24 +153,20 @@ meet_parents(PairSweep *self, guint32 number, gint64 begin_ns)
 	}
 }
 
-/* Those that leave the time of all bundles come back at its other end, so that as many meet parents as unshifted. */
+/* In the order of the times that they are moved to: first those that come back from the other end. */
 static void
 meet_shifted(PairSweep *self, const WpNestShift *shift, const guint8 *picks)
 {
 	const WpNestProblem *problem = self->sweep.problem;
-	Order order = order_new(problem, shift);
-	guint32 n = problem->n_bundles, first = 0;
-	double by = (shift->share < 0 ? shift->share + 1 : shift->share) * n;
+	WpNestOrder *order = wp_nest_order_new(problem, shift);
+	guint32 n = problem->n_bundles, first = wp_nest_order_first_back(order, shift->share);
 
-	while (first < n && place_of(&order, first) + by < n)
-		first++;
 	for (guint32 i = 0; i < n && !wp_nest_is_stopped(problem); i++) {
 		guint32 b = i < n - first ? first + i : i - (n - first);
-		double place = place_of(&order, b) + by;
 		if (picks[b])
-			meet_parents(self, b, time_at(&order, b < first ? place : place - n));
+			meet_parents(self, b, wp_nest_order_moved(order, b, shift->share));
 	}
-	g_free(order.busy);
+	wp_nest_order_free(order);
 }
 
 void
@@ -267,56 +182,6 @@ wp_nest_foreach_pair(const WpNestProblem *problem, const WpNestShift *shift, con
 		if (picks[b])
 			meet_parents(&self, b, problem->bundles[b].begin_ns);
 	g_free(self.sweep.active);
-}
-
-/* The time that a bundle comes after another one where the host is neither idle nor in a burst. */
-static double
-usual_gap_ns(const WpNestProblem *problem)
-{
-	guint32 last = problem->n_bundles - 1, n = last / SHORT_BLOCK + 1;
-	g_autofree gint64 *lengths = g_new(gint64, n);
-
-	for (guint32 k = 0; k < n; k++)
-		lengths[k] = problem->bundles[MIN((k + 1) * SHORT_BLOCK, last)].begin_ns -
-			     problem->bundles[k * SHORT_BLOCK].begin_ns;
-	return (double)wp_nest_select_time(lengths, n, n / 2) / SHORT_BLOCK;
-}
-
-/* How the times of blocks vary, as standard deviation over mean. A last one that is short counts if it is a half. */
-static double
-unevenness(const Order *order)
-{
-	guint32 n = (order->problem->n_bundles + order->block / 2) / order->block;
-	double sum = 0, squares = 0;
-
-	for (guint32 k = 0; k < n; k++) {
-		gint64 begin = order->busy[block_first(order, k)];
-		double length = (double)(order->busy[block_first(order, k + 1)] - begin);
-		length *= (double)order->block / block_size(order, k);
-		sum += length;
-		squares += length * length;
-	}
-	return n > 1 && sum > 0 ? sqrt(MAX(squares * n / (sum * sum) - 1, 0)) : 0;
-}
-
-WpNestShift
-wp_nest_shift_of(const WpNestProblem *problem, gint64 time_ns, double most)
-{
-	guint32 n = problem->n_bundles;
-	WpNestShift shift = { most, n + 1, time_ns };
-
-	if (n < 2)
-		return shift;
-	double block = BLOCK_PARENTS * MAX((double)n / MAX(problem->n_parents, 1), 1);
-	shift.idle_ns = MAX((gint64)(IDLE_GAPS * usual_gap_ns(problem)), time_ns);
-	Order order = order_new(problem, &shift);
-	order.block = (guint32)MIN(block, n);
-	if (unevenness(&order) > UNEVEN)
-		shift.block = order.block;
-	if (order.busy[n - 1] > 0)
-		shift.share = MIN((double)time_ns / (double)order.busy[n - 1], most);
-	g_free(order.busy);
-	return shift;
 }
 
 /* Adds the candidates of a bundle to the end of FOUND. */

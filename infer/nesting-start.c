@@ -14,6 +14,7 @@
 
 #include "infer/evidence-kind.h"
 #include "infer/nesting-modes.h"
+#include "infer/nesting-shift.h"
 #include "infer/nesting-soft.h"
 
 #define N_CELLS          64 /* of each gap, in the plane of two gaps */

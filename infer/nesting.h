@@ -19,6 +19,7 @@
  *   nesting-reach.c     how long after a one-way message its work begins
  *   nesting-candidates.c
  *                       which parents each bundle may have
+ *   nesting-shift.c     bundles moved in time, to see what chance is like
  *   nesting-modes.c     whether calls lie inside their parents or follow them, by evidence
  *   nesting-start.c     a first answer: delays that stand out against a time-shifted null
  *   nesting-soft.c      ... refined by spreading children over their candidates
@@ -258,9 +259,6 @@ typedef struct {
 	guint32 block;  /* bundles that stay together */
 	gint64 idle_ns; /* of a longer time without any, only so much counts */
 } WpNestShift;
-
-/* What moves most bundles by TIME_NS, but none by more than the share MOST of all. */
-WpNestShift wp_nest_shift_of(const WpNestProblem *problem, gint64 time_ns, double most);
 
 /*
  * Calls FUNC for each pair of a bundle, moved by SHIFT (NULL: where it is), and a parent it may belong to. PICKS, by
