@@ -1,36 +1,45 @@
 /*
  * How long after a one-way message what it causes may begin. Nothing encloses that, so the times alone have
  * to tell: the gaps between what is sent and the messages before it are counted, and counted again with what
- * is sent moved in time, where every gap is an accident. As many gaps as there are causes stand out.
+ * is sent moved in time (nesting-shift.h), where every gap is an accident. As many gaps as there are causes stand out.
  */
-#include "infer/nesting.h"
+#include "infer/nesting-shift.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BINS_AN_OCTAVE 4
 #define N_BINS         160  /* 40 octaves over the grain of 20 us: months */
 #define ENOUGH         2000 /* children of a type */
 #define MAX_BACK       256  /* messages before a child */
-#define REACH_BACK                                                                                 \
-	128 /* messages in the reach, of half of them: with more nothing could be told apart */
-#define CLEAR      3.5  /* standard deviations, as many bins are looked at */
-#define CLEAR_LEFT 2.0  /* ... of what is left over, which is asked once */
-#define FEW        8.0  /* gaps that stand out in a bin, at least */
-#define WHOLE      0.99 /* of what stands out lies in the reach */
-#define MORE       0.05 /* of what is within: worth the longer reach */
-#define SLACK      1.5  /* the last of it is rarer than what stands out */
+#define REACH_BACK     128 /* messages in the reach, of half of them: more could not be told apart */
+#define CLEAR          3.5 /* standard deviations, as many bins are looked at */
+#define CLEAR_LEFT     2.0 /* ... of what is left over, which is asked once */
+#define CLEAR_MORE     2.0 /* ... of what twice the reach has more, which is asked a few times */
+#define SKEW           ((CLEAR * CLEAR - 1) / 6) /* ... and more: counts are above more often than below */
+#define FEW            8.0                       /* gaps that stand out in a bin, at least */
+#define WHOLE          0.99                      /* of what stands out lies in the reach */
+#define MORE           0.05                      /* of what is within: worth the longer reach */
+#define BEYOND         (3 * BINS_AN_OCTAVE) /* bins that tell the load at one before them */
+#define NEAR           4                    /* bins on either side: they vary alike */
+#define SLACK          1.5                  /* the last of it is rarer than what stands out */
 
-/* Of the time of the trace: far enough for all that hangs together, near enough for the same load. */
-static const double shifts[] = { 1.0 / 7, -1.0 / 7, 1.0 / 11, -1.0 / 11 };
+/* Of all that is sent: far enough for all that hangs together. */
+#define N_SHIFTS 8
+static const double shifts[N_SHIFTS] = { 1.0 / 5, -1.0 / 5, 1.0 / 7,  -1.0 / 7,
+					 1.0 / 9, -1.0 / 9, 1.0 / 11, -1.0 / 11 };
 
 typedef struct {
 	const WpNestProblem *problem;
 	const gint64 *times; /* of messages, ascending */
 	guint32 n;
-	double length_ns; /* of it all */
+	gint n_bins; /* in the longest reach that there may be */
 	double real[N_BINS];
 	double null[N_BINS];
+	double moved[N_SHIFTS][N_BINS]; /* by shift */
+	double spread[N_BINS];          /* variance of these, over that of single gaps */
+	WpNestOrder *order;
 } Reach;
 
 /* How many messages came by TIME_NS. */
@@ -48,24 +57,96 @@ count_until(const Reach *reach, gint64 time_ns)
 	return low;
 }
 
+/* Counts the gaps of a child at TIME_NS. */
 static void
-count_gaps(const Reach *reach, gint64 time_ns, double weight, double *bins)
+count_gaps(const Reach *reach, gint64 time_ns, guint32 *bins)
 {
 	guint32 end = count_until(reach, time_ns);
 	guint32 first = end > MAX_BACK ? end - MAX_BACK : 0;
+
+	memset(bins, 0, N_BINS * sizeof bins[0]);
 	for (guint32 i = first; i < end; i++) {
 		double octaves = wp_nest_octaves(reach->problem, time_ns - reach->times[i]);
-		bins[MIN((guint)(octaves * BINS_AN_OCTAVE), N_BINS - 1)] += weight;
+		bins[MIN((guint)(octaves * BINS_AN_OCTAVE), N_BINS - 1)]++;
 	}
 }
 
-/* TIME_NS, moved by SHARE of FIRST_NS .. LAST_NS; what leaves it comes back at the other end. */
-static gint64
-moved(gint64 time_ns, double share, gint64 first_ns, gint64 last_ns)
+/* Counts the gaps of CHILD, and those that it has by chance. */
+static void
+count_child(Reach *reach, const WpNestChild *child)
 {
-	gint64 length_ns = last_ns - first_ns;
-	gint64 to_ns = time_ns + (gint64)(share * (double)length_ns);
-	return to_ns > last_ns ? to_ns - length_ns : to_ns < first_ns ? to_ns + length_ns : to_ns;
+	gint64 behind_ns = child->begin_ns - reach->problem->bundles[child->bundle].begin_ns;
+	guint32 bins[N_BINS];
+
+	count_gaps(reach, child->begin_ns, bins);
+	for (gint i = 0; i < N_BINS; i++)
+		reach->real[i] += bins[i];
+	for (gint k = 0; k < N_SHIFTS; k++) {
+		gint64 to_ns = wp_nest_order_moved(reach->order, child->bundle, shifts[k]);
+		count_gaps(reach, to_ns + behind_ns, bins);
+		for (gint i = 0; i < N_BINS; i++)
+			reach->moved[k][i] += bins[i];
+	}
+}
+
+/* Mean of N numbers, STEP apart, and their variance. */
+static double
+mean_of(const double *numbers, gint n, gsize step, double *out_variance)
+{
+	double sum = 0, squares = 0;
+
+	for (gint i = 0; i < n; i++) {
+		sum += numbers[(gsize)i * step];
+		squares += numbers[(gsize)i * step] * numbers[(gsize)i * step];
+	}
+	*out_variance = MAX(squares - sum * sum / n, 0) / (n - 1);
+	return sum / n;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Where the load changes faster than shifts follow, more gaps than they show are by chance, of all lengths up to that. So what
+ * most bins BEYOND the one have more belongs to chance: of what has a cause little is spread over octaves.
+ */
+static double
+load_at(const Reach *reach, gint bin)
+{
+	double ratios[BEYOND];
+	guint n = 0;
+
+	for (gint i = bin + NEAR; i < MIN(bin + NEAR + BEYOND, N_BINS); i++)
+		if (reach->null[i] > 0)
+			ratios[n++] = reach->real[i] / reach->null[i];
+	qsort(ratios, n, sizeof ratios[0], compare_numbers);
+	return n > 0 ? MAX(ratios[n / 2], 1) : 1;
+}
+
+/*
+ * What was counted by chance, and how that varies: gaps of one message to several children, and of one child to several
+ * messages, may come and go together. Shifts are few, so bins that are NEAR tell that as one.
+ */
+static void
+learn_null(Reach *reach)
+{
+	double variance[N_BINS];
+
+	for (gint i = 0; i < N_BINS; i++)
+		reach->null[i] = mean_of(&reach->moved[0][i], N_SHIFTS, N_BINS, &variance[i]);
+	for (gint i = 0; i < N_BINS; i++) {
+		double sum = 0, n = 0;
+		for (gint k = MAX(i - NEAR, 0); k <= MIN(i + NEAR, N_BINS - 1); k++)
+			if (reach->null[k] > 0) {
+				sum += variance[k] / reach->null[k];
+				n++;
+			}
+		reach->spread[i] = MAX(sum / MAX(n, 1), 1);
+	}
 }
 
 /* Upper end of BIN, in ns. */
@@ -75,28 +156,17 @@ end_of_bin(const Reach *reach, gint bin)
 	return (exp2((bin + 1.0) / BINS_AN_OCTAVE) - 1) * reach->problem->grain_ns;
 }
 
-/*
- * Gaps of one message to several children, and of one child to several messages, come and go together: the
- * variance by chance is so many times that of gaps that do not, the more, the wider the bin.
- */
-static double
-together_in(const Reach *reach, double width_ns, double n)
-{
-	return 1 + (n + reach->n) / reach->length_ns * width_ns;
-}
-
 static double
 excess_of(const Reach *reach, gint bin)
 {
 	return reach->real[bin] - reach->null[bin];
 }
 
-/* Standard deviation of the gaps in BIN by chance. */
+/* Standard deviation of the gaps in BIN by chance, and of how many are expected. */
 static double
-noise_of(const Reach *reach, gint bin, double n)
+noise_of(const Reach *reach, gint bin)
 {
-	double width_ns = end_of_bin(reach, bin) - end_of_bin(reach, bin - 1);
-	return sqrt((reach->null[bin] + 1) * together_in(reach, width_ns, n));
+	return sqrt((reach->null[bin] + 1) * reach->spread[bin] * (1 + 1.0 / N_SHIFTS));
 }
 
 /* Bins FIRST to END; none: both 0. */
@@ -107,12 +177,13 @@ typedef struct {
 
 /* Beside what stands out, what is more than chance usually makes belongs to it. */
 static void
-add_neighbours(const Reach *reach, Range *range, double n)
+add_neighbours(const Reach *reach, Range *range)
 {
 	while (range->first > 0 &&
-	       excess_of(reach, range->first - 1) > noise_of(reach, range->first - 1, n))
+	       excess_of(reach, range->first - 1) > noise_of(reach, range->first - 1))
 		range->first--;
-	while (range->end < N_BINS && excess_of(reach, range->end) > noise_of(reach, range->end, n))
+	while (range->end < reach->n_bins &&
+	       excess_of(reach, range->end) > noise_of(reach, range->end))
 		range->end++;
 }
 
@@ -123,13 +194,13 @@ range_of_excess(const Reach *reach, double n)
 	double excess[N_BINS], sum = 0, part = 0;
 	Range range = { 0, 0 };
 
-	for (gint i = 0; i < N_BINS; i++) {
-		double over = excess_of(reach, i);
-		gboolean stands_out = over > FEW && over > CLEAR * noise_of(reach, i, n);
+	for (gint i = 0; i < reach->n_bins; i++) {
+		double over = reach->real[i] - reach->null[i] * load_at(reach, i);
+		gboolean stands_out = over > FEW && over > CLEAR * noise_of(reach, i) + SKEW;
 		excess[i] = stands_out ? over : 0;
 		sum += excess[i];
 	}
-	for (gint i = 0; i < N_BINS && part < WHOLE * MIN(sum, n); i++) {
+	for (gint i = 0; i < reach->n_bins && part < WHOLE * MIN(sum, n); i++) {
 		if (excess[i] <= 0)
 			continue;
 		if (part <= 0)
@@ -138,7 +209,7 @@ range_of_excess(const Reach *reach, double n)
 		part += excess[i];
 	}
 	if (range.end > 0)
-		add_neighbours(reach, &range, n);
+		add_neighbours(reach, &range);
 	return range;
 }
 
@@ -149,13 +220,15 @@ range_of_excess(const Reach *reach, double n)
 static double
 surplus_of(const Reach *reach, const Range *range, double n, double *out_noise)
 {
-	double surplus = 0, by_chance = 0;
+	double surplus = 0, by_chance = 0, moved[N_SHIFTS] = { 0 }, variance;
 	for (gint i = range->first; i < range->end; i++) {
 		surplus += excess_of(reach, i);
-		by_chance += reach->null[i];
+		by_chance += reach->null[i] * reach->spread[i];
+		for (gint k = 0; k < N_SHIFTS; k++)
+			moved[k] += reach->moved[k][i];
 	}
-	double width_ns = end_of_bin(reach, range->end - 1) - end_of_bin(reach, range->first - 1);
-	*out_noise = sqrt((by_chance + n) * together_in(reach, width_ns, n));
+	(void)mean_of(moved, N_SHIFTS, 1, &variance);
+	*out_noise = sqrt(MAX(by_chance, variance) * (1 + 1.0 / N_SHIFTS) + n);
 	return surplus;
 }
 
@@ -168,10 +241,10 @@ stretch(const Reach *reach, Range *range, double n)
 {
 	double noise;
 	double within = surplus_of(reach, range, n, &noise);
-	while (range->end + BINS_AN_OCTAVE <= N_BINS && within < WHOLE * n) {
+	while (range->end + BINS_AN_OCTAVE <= reach->n_bins && within < WHOLE * n) {
 		Range next = { range->end, range->end + BINS_AN_OCTAVE };
 		double more = surplus_of(reach, &next, n, &noise);
-		if (more < noise || more < MORE * within)
+		if (more < CLEAR_MORE * noise || more < MORE * within)
 			break;
 		within += more;
 		range->end = next.end;
@@ -192,21 +265,18 @@ learn_type(Reach *reach, guint32 type, guint32 n_of_type, double *out_spontaneou
 {
 	const WpNestProblem *problem = reach->problem;
 	guint32 stride = MAX(n_of_type / ENOUGH, 1), met = 0, n = 0;
-	gint64 first_ns = problem->children[0].begin_ns;
-	gint64 last_ns = problem->children[problem->n_children - 1].begin_ns;
 
 	for (gint i = 0; i < N_BINS; i++)
-		reach->real[i] = reach->null[i] = 0;
+		reach->real[i] = 0;
+	memset(reach->moved, 0, sizeof reach->moved);
 	for (guint32 c = 0; c < problem->n_children && !wp_nest_is_stopped(problem); c++) {
 		const WpNestChild *child = &problem->children[c];
 		if (child->type != type || met++ % stride != 0)
 			continue;
 		n++;
-		count_gaps(reach, child->begin_ns, 1, reach->real);
-		for (gsize s = 0; s < G_N_ELEMENTS(shifts); s++)
-			count_gaps(reach, moved(child->begin_ns, shifts[s], first_ns, last_ns),
-				   1.0 / G_N_ELEMENTS(shifts), reach->null);
+		count_child(reach, child);
 	}
+	learn_null(reach);
 	Range range = range_of_excess(reach, n);
 	*out_spontaneous = 0;
 	if (range.end == 0)
@@ -233,7 +303,7 @@ longest_reach(const Reach *reach)
 	for (guint32 i = REACH_BACK; i < reach->n && n < ENOUGH; i += stride)
 		backs[n++] = reach->times[i] - reach->times[i - REACH_BACK];
 	if (n == 0)
-		return reach->length_ns;
+		return G_MAXINT64;
 	qsort(backs, n, sizeof *backs, compare_times);
 	return MAX((double)backs[n / 2], reach->problem->grain_ns);
 }
@@ -253,11 +323,15 @@ wp_nest_learn_reach(WpNestProblem *problem)
 		return 0;
 	for (guint32 c = 0; c < problem->n_children; c++)
 		n_of[problem->children[c].type]++;
-	reach.length_ns = (double)(problem->children[problem->n_children - 1].begin_ns - times[0]);
-	reach.length_ns = MAX(reach.length_ns, 1);
+	double limit_ns = longest_reach(&reach);
+	while (reach.n_bins < N_BINS && end_of_bin(&reach, reach.n_bins - 1) < limit_ns)
+		reach.n_bins++;
 	problem->spontaneous = g_new0(double, problem->n_types);
+	WpNestShift shift = wp_nest_shift_of(problem, 0, 1);
+	reach.order = wp_nest_order_new(problem, &shift);
 	for (guint32 t = 0; t < problem->n_types; t++)
 		longest_ns =
 			MAX(longest_ns, learn_type(&reach, t, n_of[t], &problem->spontaneous[t]));
-	return (gint64)MIN(SLACK * longest_ns, longest_reach(&reach));
+	wp_nest_order_free(reach.order);
+	return (gint64)MIN(SLACK * longest_ns, limit_ns);
 }

@@ -16,7 +16,7 @@ typedef struct {
 	const char *name;
 	const char *services; /* and operations, after those of users */
 	int requests;
-	double rate;      /* of users, a second */
+	double rate;      /* of users, a second; 0: services say what they send */
 	double recall;    /* floors: share of true links that are found, */
 	double precision; /* ... of links that are true */
 	gboolean none;    /* nothing may be linked at all */
@@ -34,6 +34,22 @@ typedef struct {
 	"[operation a.x]\nplan = wait " stage "; send b.x\n"                                       \
 	"[operation b.x]\nplan = wait " stage "; send c.x" more "\n"                               \
 	"[operation c.x]\nplan = work 1ms\n[operation d.x]\nplan = work 1ms\n"
+
+/* Two systems that share node a, by chance; each sends so at RATE a second. */
+#define STRANGERS(rate, when)                                                                      \
+	"[client users]\narrivals = poisson(" rate ")\nplan = " when(                              \
+		"a.x") "\n"                                                                        \
+		       "[client other]\nnodes = a\narrivals = poisson(" rate                       \
+		       ")\nplan = " when("c.x") "\n"                                               \
+						"[service a]\n[service c]\n"                       \
+						"[operation a.x]\nplan = work 1ms\n[operation "    \
+						"c.x]\nplan = work 1ms\n"
+
+/* Most of the time idle at its end, but for a little. */
+#define IDLE_AT_END(to) "since 0s until 20s { send " to " } since 49s { send " to " }"
+
+/* Twice as many from then on. */
+#define MORE_LATER(to) "maybe 50% { send " to " } else { since 25s { send " to " } }"
 
 static const Row rows[] = {
 	{ "one at a time", PIPELINE("normal(40ms, 25%)", ""), 1000, 2, 0.98, 0.98, FALSE },
@@ -73,6 +89,14 @@ static const Row rows[] = {
 	  "send c.x\n"
 	  "[operation a.x]\nplan = work 1ms\n[operation c.x]\nplan = work 1ms\n",
 	  1000, 20, 0, 0, TRUE },
+	{ "two systems, then nothing", STRANGERS("20/s", IDLE_AT_END), 2000, 0, 0, 0, TRUE },
+	{ "two systems, more of both later", STRANGERS("40/s", MORE_LATER), 4000, 0, 0, 0, TRUE },
+	{ "messages that nothing has caused, more of all later",
+	  "[client users]\narrivals = poisson(20/s)\nplan = " MORE_LATER(
+		  "a.x") "\n"
+			 "[client cron]\nnodes = b\narrivals = poisson(20/s)\nplan = " MORE_LATER(
+				 "c.x") "\n" PIPELINE("normal(40ms, 25%)", ""),
+	  2000, 0, 0.75, 0.75, FALSE },
 	{ "messages that lead to calls",
 	  "[service a]\n[service b]\n[operation a.x]\n"
 	  "plan = wait normal(40ms, 10%); call b.x; wait normal(10ms, 10%); call b.x\n"
@@ -102,10 +126,14 @@ simulate(const Row *row, GArray *truth)
 	WpSimulateOptions options = { .truth = take_truth, .truth_data = truth };
 	WpSimulateResult result;
 	g_autoptr(GError) error = NULL;
+	g_autofree char *users =
+		row->rate > 0 ? g_strdup_printf("[client users]\narrivals = poisson(%g/s)\n"
+						"plan = send a.x\n",
+						row->rate)
+			      : g_strdup("");
 	g_autofree char *text =
-		g_strdup_printf("[simulation]\nrequests = %d\nnetwork = normal(200us, 20%%)\n"
-				"[client users]\narrivals = poisson(%g/s)\nplan = send a.x\n%s",
-				wp_test_number(row->requests, 60), row->rate, row->services);
+		g_strdup_printf("[simulation]\nrequests = %d\nnetwork = normal(200us, 20%%)\n%s%s",
+				wp_test_number(row->requests, 60), users, row->services);
 	g_autoptr(WpScenario) scenario = wp_scenario_new(text, row->name, NULL, &error);
 	ck_assert_msg(scenario != NULL, "%s", error ? error->message : "");
 	ck_assert(wp_simulate(scenario, &options, nodes, wp_trace_sink(trace), &result, &error));
