@@ -6,6 +6,7 @@
 
 #include "infer/density.h"
 #include "infer/nesting-rate.h"
+#include "infer/nesting-shift.h"
 #include "infer/random.h"
 #include "infer/timeline.h"
 
@@ -431,21 +432,37 @@ learn(Line *line)
 
 /* --- the answer --- */
 
+/* What has no cause comes as the load is there: one that varies is no sign of causes. Log likelihood, per grain, of all such. */
+static double
+score_alone(const WpNestProblem *problem)
+{
+	WpNestShift shift = wp_nest_shift_of(problem, 0, 1);
+	WpNestOrder *order = wp_nest_order_new(problem, &shift);
+	double total = 0;
+
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		double load = wp_nest_order_load(order, b, problem->grain_ns);
+		if (problem->bundles[b].parent == WP_NO_PARENT)
+			total += wp_quick_log(&problem->quick, load) - 1;
+	}
+	wp_nest_order_free(order);
+	return total;
+}
+
 /*
  * How likely the answer of PROBLEM is, learned from itself; and others about as good with it: as often as it is doubted,
  * but by halves, as two things exchanged make two doubts.
  */
 static double
-score_answer(const WpNestProblem *problem, const WpNestBelief *beliefs, double alone)
+score_answer(const WpNestProblem *problem, const WpNestBelief *beliefs)
 {
 	g_autoptr(WpTimelines) timelines = wp_timelines_new(problem);
-	double total = 0;
+	double total = score_alone(problem);
 
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		double sure = MAX(beliefs[b].probability, 1e-3);
-		total += problem->bundles[b].parent == WP_NO_PARENT
-				 ? alone - 1
-				 : -DOUBTS * wp_quick_log(&problem->quick, MIN(sure, 1));
+		if (problem->bundles[b].parent != WP_NO_PARENT)
+			total -= DOUBTS * wp_quick_log(&problem->quick, MIN(sure, 1));
 	}
 	wp_timelines_learn(timelines, 0, problem->n_parents);
 	for (guint32 p = 0; p < wp_nest_n_all_parents(problem); p++) {
@@ -601,7 +618,7 @@ wp_nest_try_line(WpNestProblem *problem, WpNestBelief *beliefs)
 	Line line;
 	init_line(problem, &line);
 	double least = MIN_LIKELIER * problem->n_children +
-		       MAX(score_answer(problem, beliefs, line.alone), score_rate(problem));
+		       MAX(score_answer(problem, beliefs), score_rate(problem));
 	gboolean is_line =
 		settle_best(&line) > least && is_steady(&line) && !wp_nest_is_stopped(problem);
 	if (is_line)

@@ -85,6 +85,16 @@ time_at(const WpNestOrder *order, double place)
 	return order->problem->bundles[low].begin_ns + (busy - order->busy[low]);
 }
 
+double
+wp_nest_order_load(const WpNestOrder *order, guint32 bundle, double ns)
+{
+	guint32 block = bundle / order->block;
+	gint64 length_ns =
+		order->busy[block_first(order, block + 1)] - order->busy[block_first(order, block)];
+
+	return block_size(order, block) * ns / (double)MAX(length_ns, 1);
+}
+
 /* On by so many; back is on by the rest of all. */
 static double
 number_of(const WpNestOrder *order, double share)

@@ -28,6 +28,9 @@ void wp_nest_order_free(WpNestOrder *order);
  */
 gint64 wp_nest_order_moved(const WpNestOrder *order, guint32 bundle, double share);
 
+/* How many bundles come in NS where BUNDLE is, idle time left out. */
+double wp_nest_order_load(const WpNestOrder *order, guint32 bundle, double ns);
+
 /* The first bundle that comes back at the other end if moved by SHARE on, or the first that does not if moved back. */
 guint32 wp_nest_order_first_back(const WpNestOrder *order, double share);
 

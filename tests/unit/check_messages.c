@@ -45,8 +45,9 @@ typedef struct {
 						"[operation a.x]\nplan = work 1ms\n[operation "    \
 						"c.x]\nplan = work 1ms\n"
 
-/* Most of the time idle at its end, but for a little. */
-#define IDLE_AT_END(to) "since 0s until 20s { send " to " } since 49s { send " to " }"
+/* Most of the time idle: at its end, but for a little; and in between. */
+#define IDLE_AT_END(to)  "since 0s until 20s { send " to " } since 49s { send " to " }"
+#define IDLE_BETWEEN(to) "since 0s until 12s { send " to " } since 38s { send " to " }"
 
 /* Twice as many from then on. */
 #define MORE_LATER(to) "maybe 50% { send " to " } else { since 25s { send " to " } }"
@@ -90,6 +91,8 @@ static const Row rows[] = {
 	  "[operation a.x]\nplan = work 1ms\n[operation c.x]\nplan = work 1ms\n",
 	  1000, 20, 0, 0, TRUE },
 	{ "two systems, then nothing", STRANGERS("20/s", IDLE_AT_END), 2000, 0, 0, 0, TRUE },
+	{ "two systems, and nothing in between", STRANGERS("20/s", IDLE_BETWEEN), 2000, 0, 0, 0,
+	  TRUE },
 	{ "two systems, more of both later", STRANGERS("40/s", MORE_LATER), 4000, 0, 0, 0, TRUE },
 	{ "messages that nothing has caused, more of all later",
 	  "[client users]\narrivals = poisson(20/s)\nplan = " MORE_LATER(
