@@ -303,7 +303,7 @@ longest_reach(const Reach *reach)
 	for (guint32 i = REACH_BACK; i < reach->n && n < ENOUGH; i += stride)
 		backs[n++] = reach->times[i] - reach->times[i - REACH_BACK];
 	if (n == 0)
-		return G_MAXINT64;
+		return (double)G_MAXINT64;
 	qsort(backs, n, sizeof *backs, compare_times);
 	return MAX((double)backs[n / 2], reach->problem->grain_ns);
 }
