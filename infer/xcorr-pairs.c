@@ -29,7 +29,7 @@
 /* Bins of a scale: lags up to N_LAGS, windows up to MAX_WINDOW, and as much on either side. */
 #define N_LAGS     64
 #define MAX_WINDOW 16
-#define BEFORE     MAX_WINDOW
+#define BEFORE     (2 * MAX_WINDOW)
 #define N_BINS     (BEFORE + N_LAGS + 2 * MAX_WINDOW)
 
 /* Windows of 2, 4, 8, 16 bins. */
@@ -71,6 +71,8 @@ typedef struct {
 	double sum[N_WIDTHS][N_LAGS];
 	double excess[N_WIDTHS][N_LAGS]; /* the same, in messages */
 	double squares[N_WIDTHS][N_LAGS];
+	double turned[N_WIDTHS][MAX_WINDOW]; /* sum, against the same lags turned round */
+	double turned_squares[N_WIDTHS][MAX_WINDOW];
 } Sums;
 
 typedef struct {
@@ -109,7 +111,7 @@ close_block(Finder *finder, int width)
 	before[0] = 0;
 	for (int i = 0; i < N_BINS; i++)
 		before[i + 1] = before[i] + block[i];
-	double weight = sqrt(before[N_BINS]);
+	double weight = sqrt(before[N_BINS] - before[BEFORE - MAX_WINDOW]);
 	if (weight > 0)
 		for (int lag = 0; lag < N_LAGS; lag++) {
 			int at = BEFORE + lag;
@@ -120,6 +122,12 @@ close_block(Finder *finder, int width)
 			finder->sums.excess[width][lag] += x * weight;
 			finder->sums.sum[width][lag] += x;
 			finder->sums.squares[width][lag] += x * x;
+			if (lag >= w)
+				continue;
+			at = BEFORE - lag;
+			x = (inside - (before[at] - before[at - w])) / weight;
+			finder->sums.turned[width][lag] += x;
+			finder->sums.turned_squares[width][lag] += x * x;
 		}
 	memset(block, 0, sizeof finder->blocks[width]);
 }
@@ -186,6 +194,17 @@ cover(WpPair *pair, gint64 from_ns, gint64 to_ns, double density)
 		pair->density[bin - pair->begin] = MAX(pair->density[bin - pair->begin], density);
 }
 
+/*
+ * Rates that change together are as much so whichever of the two is the later: at no lag they have a peak, which is no
+ * slope. An effect is only ever later than its cause.
+ */
+static double
+z_turned(const Sums *sums, int width, gint64 lag)
+{
+	double squares = sums->turned_squares[width][lag];
+	return squares > 0 ? sums->turned[width][lag] / sqrt(squares) : 0;
+}
+
 /* What stands out at the present scale. The support is a window wider on either side. */
 static void
 take_windows(Finder *finder, WpPair *pair)
@@ -198,6 +217,8 @@ take_windows(Finder *finder, WpPair *pair)
 			double sum = finder->sums.sum[width][lag];
 			double squares = finder->sums.squares[width][lag];
 			double z = squares > 0 ? sum / sqrt(squares) : 0;
+			if (lag < w)
+				z = MIN(z, z_turned(&finder->sums, width, lag));
 			if (z < finder->model->threshold || lag * q > finder->model->max_lag_ns)
 				continue;
 			if (wp_xcorr_is_clockwork(&finder->whole[pair->in],
@@ -206,6 +227,14 @@ take_windows(Finder *finder, WpPair *pair)
 				pair->is_periodic = TRUE;
 				continue;
 			}
+			if (g_getenv("WP_DBG"))
+				g_printerr("in %u->%u out ->%u q %g ms w %d lag %g ms z %.2f thr "
+					   "%.2f excess %.0f of %g\n",
+					   finder->ins[pair->in].sender,
+					   finder->ins[pair->in].receiver,
+					   finder->outs[pair->out].receiver, q / 1e6, (int)w,
+					   lag * q / 1e6, z, finder->model->threshold,
+					   finder->sums.excess[width][lag], messages);
 			double density =
 				finder->sums.excess[width][lag] / messages / (double)(w * q);
 			gint64 least = w * q / LEAST_PART;

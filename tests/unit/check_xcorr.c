@@ -478,6 +478,42 @@ START_TEST(caused_by_a_clock)
 }
 END_TEST
 
+/*
+ * Rates that change together, to the moment: the correlation has a peak where neither is later. (That they do so again a
+ * period later is another thing: longer lags are not looked at.)
+ */
+START_TEST(no_peak_at_nothing)
+{
+	static const struct {
+		gint64 period_ms, on_ms; /* of both */
+		int n;                   /* messages of each, in 100 s */
+	} rows[] = {
+		{ 7000, 3000, 5000 },
+		{ 2000, 1000, 10000 },
+		{ 1500, 500, 10000 },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		WpRandom64 random = { WP_RANDOM64_SEED + (guint64)i };
+		g_autoptr(WpMessages) messages = wp_messages_new();
+		for (int k = 0; k < 2 * wp_test_number(rows[i].n, 1000);) {
+			gint64 time = wp_random64_below(&random, 1000000000) * (gint64)100;
+			if (time % (rows[i].period_ms * MS) >= rows[i].on_ms * MS)
+				continue;
+			send(messages, (guint32)k % 2, 1 + (guint32)k % 2, time);
+			k++;
+		}
+		wp_messages_freeze(messages);
+		const guint8 is_root[] = { 1, 0, 0 };
+		WpXcorrOptions options;
+		wp_engine_xcorr.options_init(&options);
+		options.max_lag_ns = rows[i].on_ms * MS / 2;
+		g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, is_root, &options, NULL);
+		ck_assert_msg(spectra->vertices->len == 1, "row %zu: %u edges", i,
+			      spectra->vertices->len);
+	}
+}
+END_TEST
+
 /* Many beats apart, where what is not exact in the period adds up to half of it: two clocks are two clocks. */
 START_TEST(clocks_far_apart)
 {
@@ -724,7 +760,7 @@ END_TEST
 WP_SUITE_OF_ROWS("xcorr", { bins, 0 }, { signal_counts, 0 }, { impulse, 0 }, { agreement, 0 },
 		 { shift, 0 }, { linearity, 0 }, { choice, 0 }, { spikes, 0 },
 		 { published_chain, 0 }, { messages_in_any_order, 0 }, { no_derived_paths, 0 },
-		 { no_ghosts, 0 }, { no_accidents, 0 }, { caused_by_a_clock, 0 },
-		 { clocks_far_apart, 12 }, { many_clients, 0 }, { own_effects, 0 },
-		 { answers_have_causes, 0 }, { of_its_own_accord, 0 },
+		 { no_ghosts, 0 }, { no_accidents, 0 }, { no_peak_at_nothing, 0 },
+		 { caused_by_a_clock, 0 }, { clocks_far_apart, 12 }, { many_clients, 0 },
+		 { own_effects, 0 }, { answers_have_causes, 0 }, { of_its_own_accord, 0 },
 		 { paths_that_share_edges, 0 }, { quanta, 6 }, { nothing, 0 })
