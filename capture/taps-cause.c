@@ -32,7 +32,8 @@
 #define WINDOW_EVENTS  300  /* at least */
 #define WINDOW_CLEAR   10.0 /* standard deviations that what stands out in one window has */
 #define MAX_WINDOWS    160
-#define REACH          4 /* widths, on either side of where the edges should be */
+#define MAX_NEAR       20000 /* pairs of a window and direction: more show no more */
+#define REACH          4     /* widths, on either side of where the edges should be */
 #define LEAST_REACH_NS G_GINT64_CONSTANT(1000000)
 #define MAX_DRIFT      2e-4 /* of one clock against another, between windows */
 #define CLEAR_LIKELY   10.0 /* nats */
@@ -415,7 +416,7 @@ add_near(gint64 difference_ns, gpointer data)
 	double value = (double)(difference_ns - near->around_ns);
 	value = near->is_back ? -value : value;
 	g_array_append_val(near->values, value);
-	return TRUE;
+	return near->values->len < MAX_NEAR;
 }
 
 static int

@@ -21,6 +21,7 @@
 #define NAT_PACKETS 2
 
 #define MAX_PAIRS (1024 * 1024) /* of two taps */
+#define MAX_ASKED 256 /* pairs of taps that causes are asked of: each takes 10 to 1,000 ms */
 
 typedef struct {
 	WpClockPair clock;
@@ -394,10 +395,11 @@ link_by_cause(WpTaps *taps)
 
 	for (guint i = 0; i < taps->links->len; i++) {
 		WpTapLink *link = &g_array_index(taps->links, WpTapLink, i);
-		if (link->clock.n || link->was_asked ||
+		if (link->clock.n || link->was_asked || taps->n_asked >= MAX_ASKED ||
 		    taps->is_linked[link->a] == taps->is_linked[link->b])
 			continue;
 		link->was_asked = TRUE;
+		taps->n_asked++;
 		link->is_by_cause =
 			wp_taps_fit_by_cause(taps, link->a, link->b, &link->clock, &shares);
 		taps->is_asked[taps->is_linked[link->a] ? link->b : link->a] |= shares;

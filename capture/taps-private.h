@@ -88,6 +88,7 @@ struct WpTaps {
 	gboolean is_asked[WP_TAPS_MAX];    /* likewise, or would, had they told anything */
 	WpSampler sampler;
 	GArray *links;     /* WpTapLink */
+	guint n_asked;     /* of them, of which causes were asked */
 	GHashTable *votes; /* of WpTapVote */
 	WpFlowTable *nat;  /* of WpTapNat; NULL = none */
 	guint n_nat;
