@@ -52,7 +52,7 @@ on_bytes(WpReassemblyEnv *env, WpReassembly *flow, guint side, const guint8 *dat
 
 static void
 on_hole(WpReassemblyEnv *env, WpReassembly *flow, guint side, guint64 length, const WpStamp *stamp,
-	gint64 by_ns)
+	gint64 by_ns, gboolean is_late)
 {
 	move(env, side, length, stamp);
 }
