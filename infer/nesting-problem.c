@@ -117,10 +117,12 @@ add_parents(Builder *builder, const WpNestHost *host)
 	for (guint32 i = 0; i < n_list; i++) {
 		const WpSpan *span = &builder->spans[list[i]];
 		gint64 begin_ns = wp_nest_clock_at(host->clock, wp_span_served_ns(span));
-		gint64 end_ns = wp_nest_clock_at(host->clock, wp_span_replied_ns(span));
-		gboolean is_message = span->kind == WP_KIND_MESSAGE;
+		gboolean is_message = span->kind == WP_KIND_MESSAGE; /* which nobody answers */
+		gint64 end_ns = is_message
+					? begin_ns
+					: wp_nest_clock_at(host->clock, wp_span_replied_ns(span));
 		problem->parents[i] = (WpNestParent){ .begin_ns = begin_ns,
-						      .end_ns = is_message ? begin_ns : end_ns,
+						      .end_ns = end_ns,
 						      .span = list[i],
 						      .class = classes[i],
 						      .is_message = is_message,
