@@ -30,7 +30,6 @@ typedef struct {
 	guint8 tap;
 	const WpClock *clock; /* NULL = right */
 	guint64 n_back;       /* frames that are STEP_NS or more before the one before */
-	gboolean is_file;     /* it may be opened again */
 	WpSourceTold told;    /* of one that is over */
 	guint64 n_skipped;    /* likewise */
 	guint64 size;
@@ -164,12 +163,12 @@ wp_source_open_all(const char *const *paths, gsize n, WpInput **standard_input, 
 	for (gsize i = 0; i < n; i++) {
 		Input *input = &source->inputs[i];
 		input->path = g_strdup(paths[i]);
-		input->is_file = g_file_test(paths[i], G_FILE_TEST_IS_REGULAR);
 		if (!open_input(input, standard_input, &source->hooks, error))
 			return NULL;
 		input->tap = (guint8)MIN(i, G_MAXUINT8);
 		input->last_ns = WP_SOURCE_EARLIEST_NS;
-		if (n > FEW_INPUTS && input->is_file)
+		/* What is no file (a pipe) cannot be opened again. */
+		if (n > FEW_INPUTS && g_file_test(paths[i], G_FILE_TEST_IS_REGULAR))
 			close_input(input);
 	}
 	return g_steal_pointer(&source);

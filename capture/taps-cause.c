@@ -208,47 +208,36 @@ find_event(const GArray *events, guint32 host, gint64 time_ns)
 	return low;
 }
 
-/* In direction IS_BACK: what comes by B and leaves by A; else what comes by A and leaves by B. */
-static void
+/*
+ * In direction IS_BACK: what comes by B and leaves by A; else what comes by A and leaves by B. Returns how many there are;
+ * without FUNC none is looked at.
+ */
+static guint64
 foreach_pair(const Cause *cause, const Span *span, gboolean is_back, PairFunc func, gpointer data)
 {
 	const GArray *at_a = is_back ? cause->seen[0].leaves : cause->seen[0].comes;
 	const GArray *at_b = is_back ? cause->seen[1].comes : cause->seen[1].leaves;
+	guint64 n = 0;
 
 	for (guint i = 0; i < at_a->len; i++) {
 		const Event *event = &g_array_index(at_a, Event, i);
 		if (event->time_ns < span->from_ns || event->time_ns >= span->to_ns)
 			continue;
-		guint k = find_event(at_b, event->host, event->time_ns + span->least_ns);
-		for (; k < at_b->len; k++) {
-			const Event *other = &g_array_index(at_b, Event, k);
-			gint64 difference_ns = other->time_ns - event->time_ns;
-			if (other->host != event->host || difference_ns >= span->most_ns)
-				break;
-			if (!func(difference_ns, data))
-				return;
-		}
+		guint first = find_event(at_b, event->host, event->time_ns + span->least_ns);
+		guint end = find_event(at_b, event->host, event->time_ns + span->most_ns);
+		for (guint k = first; k < end && func; k++)
+			if (!func(g_array_index(at_b, Event, k).time_ns - event->time_ns, data))
+				return n + k + 1 - first;
+		n += end - first;
 	}
+	return n;
 }
 
-/* How many there are, without a look at each. */
 static guint64
 count_pairs(const Cause *cause, const Span *span)
 {
-	guint64 n = 0;
-
-	for (guint is_back = 0; is_back < 2; is_back++) {
-		const GArray *at_a = is_back ? cause->seen[0].leaves : cause->seen[0].comes;
-		const GArray *at_b = is_back ? cause->seen[1].comes : cause->seen[1].leaves;
-		for (guint i = 0; i < at_a->len; i++) {
-			const Event *event = &g_array_index(at_a, Event, i);
-			if (event->time_ns < span->from_ns || event->time_ns >= span->to_ns)
-				continue;
-			n += find_event(at_b, event->host, event->time_ns + span->most_ns) -
-			     find_event(at_b, event->host, event->time_ns + span->least_ns);
-		}
-	}
-	return n;
+	return foreach_pair(cause, span, FALSE, NULL, NULL) +
+	       foreach_pair(cause, span, TRUE, NULL, NULL);
 }
 
 /* --- where the offset is --- */
