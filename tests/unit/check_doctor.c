@@ -171,6 +171,8 @@ START_TEST(what_is_ill_is_found_first)
 		/* Fixed: a second worker */
 		{ "workers=2|rate=190/s", "", 0 },
 	};
+	if (_i % wp_test_number(1, 3))
+		return;
 	g_auto(Visit) visit = { 0 };
 	visit_init(&visit, SYSTEM, rows[_i].settings);
 	examine(&visit);
@@ -206,6 +208,8 @@ START_TEST(what_is_held_is_judged)
 		{ "anew=100%", "pairs db PREPARE SELECT items; " },
 		{ "anew=10%", "" },
 	};
+	if (_i % wp_test_number(1, 6))
+		return;
 	g_auto(Visit) visit = { 0 };
 	visit_init(&visit, HOLDERS, rows[_i].settings);
 	examine(&visit);

@@ -89,7 +89,7 @@ START_TEST(always_in_order)
 	g_autoptr(WpRecent) recent = wp_recent_new(WP_RECENT_MIN_BYTES);
 	static guint8 data[200000];
 
-	for (guint64 number = 1; number <= 4000; number++) {
+	for (guint64 number = 1; number <= (guint64)wp_test_number(4000, 400); number++) {
 		guint32 length =
 			(guint32)((number * number * 7919) % (number % 97 ? 3000 : 200000));
 		for (guint32 i = 0; i < length; i++)
