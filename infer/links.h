@@ -22,6 +22,7 @@
 	X(SIZES, "sizes", "the sizes of both speak for it")                                        \
 	X(STICKY, "sticky", "its connection goes with that of its parent")                         \
 	X(TRANSACTION, "transaction", "its transaction lives inside one call")                     \
+	X(POOL, "pool", "it had waited for a free connection")                                     \
 	X(TOKENS, "tokens", "a value that both carry speaks for it")                               \
 	X(AFTER, "after", "begins or ends after the reply of its parent")                          \
 	X(PATH, "path", "with it two requests take frequent paths")                                \

@@ -32,7 +32,8 @@ is_in_doubt(const WpMendBundles *bundles, guint32 span)
 static gboolean
 has_more_than_time(const WpLink *link)
 {
-	const guint32 time = WP_EVIDENCE_ONLY | WP_EVIDENCE_DELAY | WP_EVIDENCE_AFTER;
+	const guint32 time =
+		WP_EVIDENCE_ONLY | WP_EVIDENCE_DELAY | WP_EVIDENCE_POOL | WP_EVIDENCE_AFTER;
 	return (link->evidence & ~time) != 0;
 }
 

@@ -148,7 +148,9 @@ meet_parents(PairSweep *self, guint32 number, gint64 begin_ns)
 		WpNestMode mode =
 			mode_of(parent->end_ns, begin_ns, end_ns, problem->options->skew_ns);
 		if (parent->until_ns >= begin_ns && may_cause(&self->sweep, parent, bundle, mode))
-			self->func(number, parent->number, begin_ns - parent->begin_ns,
+			self->func(number, parent->number,
+				   bundle->has_waited ? WP_NEST_WAITED_NS
+						      : begin_ns - parent->begin_ns,
 				   parent->end_ns - end_ns, mode, self->data);
 	}
 }

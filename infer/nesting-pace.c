@@ -59,8 +59,10 @@ retime(const WpNestProblem *real, const WpNestProblem *answer, const WpNestClock
 		parent->children = answer->parents[p].children;
 		parent->n = answer->parents[p].n;
 		for (guint32 i = 0; i < parent->n; i++) {
-			gint64 at_ns = real->children[parent->children[i]].begin_ns;
-			rate = wp_nest_clock_rate(clock, at_ns);
+			const WpNestChild *child = &real->children[parent->children[i]];
+			if (child->has_waited)
+				continue;
+			rate = wp_nest_clock_rate(clock, child->begin_ns);
 			out->log_rates += wp_quick_log(&own->quick, rate);
 		}
 		out->n_events += parent->n + 1;

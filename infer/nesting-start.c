@@ -283,7 +283,8 @@ fill_pairs(Start *start)
 			guint32 at = bundle->first_candidate + i;
 			const WpNestCandidate *candidate = &problem->candidates[at];
 			const WpNestParent *parent = &problem->parents[candidate->parent];
-			gint64 begin_ns = bundle->begin_ns - parent->begin_ns;
+			gint64 begin_ns = bundle->has_waited ? WP_NEST_WAITED_NS
+							     : bundle->begin_ns - parent->begin_ns;
 			gint64 end_ns = parent->end_ns - bundle->end_ns;
 			start->pairs[at] = (WpNestPair){
 				plane_number(start, b, candidate->parent, candidate->mode),

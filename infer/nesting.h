@@ -17,6 +17,7 @@
  *   nesting-clock.c     clocks that go the slower the more the host has in hand
  *   nesting-problem.c   spans -> parents, children, bundles
  *   nesting-reach.c     how long after a one-way message its work begins
+ *   nesting-pool.c      calls that had waited for a free connection
  *   nesting-candidates.c
  *                       which parents each bundle may have
  *   nesting-shift.c     bundles moved in time, to see what chance is like
@@ -93,6 +94,7 @@ typedef struct {
 	guint32 span;  /* WP_NO_SPAN: a mark */
 	guint32 type;
 	guint32 bundle;
+	gboolean has_waited; /* for a connection: when it began tells nothing of its parent */
 } WpNestChild;
 
 /* Calls that have the same parent whatever it is: one call, or all calls of a connection. */
@@ -107,6 +109,7 @@ typedef struct {
 	guint32 n_possible; /* candidates before the hopeless ones were dropped */
 	guint32 parent;     /* WP_NO_PARENT: none */
 	gboolean is_transaction;
+	gboolean has_waited; /* its first child */
 } WpNestBundle;
 
 typedef struct {
@@ -218,6 +221,12 @@ void wp_nest_problem_free(WpNestProblem *problem);
 
 /* How long after a one-way message what it causes may begin; 0: nothing of it stands out (nesting-reach.c). */
 gint64 wp_nest_learn_reach(WpNestProblem *problem);
+
+/* Marks the children and bundles that had waited for a connection (nesting-pool.c). */
+void wp_nest_find_waiting(WpNestProblem *problem);
+
+/* What stands for how long after its parent's begin such a bundle begins: of all parents the same. */
+#define WP_NEST_WAITED_NS ((gint64)1000000000)
 
 /* Makes room for N children of PARENT; those that it has stay. */
 void wp_nest_make_room(WpNestParent *parent, guint32 n);

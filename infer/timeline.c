@@ -160,7 +160,7 @@ count_event(Walk *walk, guint32 y, gint64 gap_ns)
 		wp_counts_slot(counts, wp_counts_make_slot(counts, walk->class, walk->last, y));
 
 	slot->n += walk->sign;
-	if (y != WP_Y_STOP) {
+	if (y != WP_Y_STOP && gap_ns != TIME_UNKNOWN) {
 		gint bin = wp_density_bin(wp_nest_octaves(timelines->problem, MAX(gap_ns, 0)));
 		WpEventSlot *pool = wp_counts_slot(counts, slot->pool);
 		WpEventSlot *own = wp_counts_with_density(counts, slot),
@@ -211,11 +211,12 @@ score_event(Walk *walk, Purpose purpose, guint32 y, gint64 gap_ns)
 WALKS void
 meet(Walk *walk, Purpose purpose, guint32 y, gint64 at_ns)
 {
+	gint64 gap_ns = at_ns == TIME_UNKNOWN ? TIME_UNKNOWN : at_ns - walk->last_ns;
+
 	if (purpose == FOR_COUNTS)
-		count_event(walk, y, at_ns - walk->last_ns);
+		count_event(walk, y, gap_ns);
 	else if (purpose != FOR_TRIGGERS)
-		score_event(walk, purpose, y,
-			    at_ns == TIME_UNKNOWN ? TIME_UNKNOWN : at_ns - walk->last_ns);
+		score_event(walk, purpose, y, gap_ns);
 }
 
 /* Returns, and the parent's own end, up to UNTIL_NS. */
@@ -286,7 +287,7 @@ walk_child(Walk *walk, Purpose purpose, const WpNestParent *parent, guint32 numb
 							walk->input, WP_Y_FIRST_TYPE + child->type),
 				     walk->input_ns, walk->last == walk->input };
 	meet(walk, purpose, WP_Y_FIRST_TYPE + child->type,
-	     i == 0 && parent->is_ghost ? TIME_UNKNOWN : child->begin_ns);
+	     child->has_waited || (i == 0 && parent->is_ghost) ? TIME_UNKNOWN : child->begin_ns);
 	walk->last = WP_X_FIRST_TYPE + 2 * child->type;
 	walk->last_ns = child->begin_ns;
 	open_call(walk, child);

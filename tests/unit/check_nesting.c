@@ -291,6 +291,75 @@ START_TEST(evidence)
 }
 END_TEST
 
+/* Requests that share a few connections to db, and wait in line for one. Times in us. */
+typedef struct {
+	const char *name;
+	int between_us; /* mean time between requests */
+	int connections;
+	int n_calls;  /* over the connection that it got, one after another */
+	int think_us; /* between them */
+	double floor; /* share of links that must be right */
+	double most;  /* ... and may be where it is not seen that they have waited; 1: any */
+} Line;
+
+/* (transfer full) */
+static WpTree *
+make_line(const Line *line)
+{
+	GString *text = g_string_new(NULL);
+	WpRandom64 random = { 4711 };
+	int free_us[POOL] = { 0 };
+	double at_us = 1000;
+
+	for (int i = 0; i < wp_test_number(1000, 60); i++) {
+		int own = 0, begin_us = (int)at_us;
+		for (int k = 1; k < line->connections; k++)
+			own = free_us[k] < free_us[own] ? k : own;
+		/* All work as long before they want one, so that the first to come is the first in line. */
+		int time_us = MAX(begin_us + 100, free_us[own] + 20);
+		GString *calls = g_string_new(NULL);
+		for (int k = 0; k < line->n_calls; k++) {
+			int call_us = vary(&random, 300, .5);
+			g_string_append_printf(calls, "%sdb@%d[%d-%d]", k ? "," : "", 1 + own,
+					       time_us, time_us + call_us);
+			time_us += call_us + (k + 1 < line->n_calls ? line->think_us : 0);
+		}
+		free_us[own] = time_us;
+		g_string_append_printf(text, "client>web[%d-%d](%s) ", begin_us,
+				       time_us + vary(&random, 400, .7), calls->str);
+		g_string_free(calls, TRUE);
+		at_us -= line->between_us * log(wp_random64_share(&random));
+	}
+	WpTree *tree = wp_tree_new(text->str);
+	g_string_free(text, TRUE);
+	return tree;
+}
+
+/* Who had waited for a connection is not the latest to have come; who goes on over its own has not waited. */
+START_TEST(waiting_for_connections)
+{
+	static const Line rows[] = {
+		{ "hardly a line", 300, 3, 1, 0, .92, 1 },
+		{ "a line at times", 125, 3, 1, 0, .6, .35 },
+		{ "always a line, so that nothing tells it", 108, 3, 1, 0, .1, 1 },
+		{ "statement after statement, all free", 300, POOL, 4, 20, .93, 1 },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpTree) tree = make_line(&rows[i]);
+		const WpNestingOptions without = { .after_ns = -1, .no_evidence = "pools" };
+		double ignored, with_it = measure(tree, &wp_engine_nesting, NULL, &ignored);
+		double without_it = measure(tree, &wp_engine_nesting, &without, &ignored);
+		if (are_few())
+			continue;
+		ck_assert_msg(with_it >= rows[i].floor, "%s: %.3f", rows[i].name, with_it);
+		ck_assert_msg(without_it <= rows[i].most, "%s: too easy: %.3f", rows[i].name,
+			      without_it);
+		ck_assert_msg(with_it >= without_it - .01, "%s: %.3f without", rows[i].name,
+			      without_it);
+	}
+}
+END_TEST
+
 /* The same input, the same answer. */
 START_TEST(repeats)
 {
@@ -618,6 +687,6 @@ START_TEST(many_kinds)
 }
 END_TEST
 
-WP_SUITE("nesting", right_parents, evidence, repeats, waiting, little_input, hints,
-	 lists_of_evidence, unpaired, told_who_is_whose, reference_is_no_worse, first_in_first_out,
-	 stopped, many_kinds)
+WP_SUITE("nesting", right_parents, evidence, waiting_for_connections, repeats, waiting,
+	 little_input, hints, lists_of_evidence, unpaired, told_who_is_whose, reference_is_no_worse,
+	 first_in_first_out, stopped, many_kinds)
