@@ -50,6 +50,7 @@ retime(const WpNestProblem *real, const WpNestProblem *answer, const WpNestClock
 		child->begin_ns = wp_nest_clock_at(clock, child->begin_ns);
 		child->end_ns = wp_nest_clock_at(clock, child->end_ns);
 	}
+	wp_nest_weigh_packets(own);
 	for (guint32 p = 0; p < own->n_parents; p++) {
 		WpNestParent *parent = &own->parents[p];
 		double rate = wp_nest_clock_rate(clock, parent->end_ns);

@@ -166,7 +166,7 @@ add_children(Builder *builder, const WpNestHost *host)
 			guint32 type = mark_type(mark_types, n_types, other);
 			gint64 time_ns = wp_nest_clock_at(host->clock, other->time_ns);
 			problem->children[i] =
-				(WpNestChild){ time_ns, time_ns, WP_NO_SPAN, type, 0, FALSE };
+				(WpNestChild){ time_ns, time_ns, WP_NO_SPAN, type, 0, 0, FALSE };
 			builder->flows[i] = other->flow;
 			builder->has_flows = TRUE;
 			builder->callees[i] = other->callee;
@@ -175,7 +175,7 @@ add_children(Builder *builder, const WpNestHost *host)
 			problem->children[i] =
 				(WpNestChild){ wp_nest_clock_at(host->clock, span->call_ns),
 					       wp_nest_clock_at(host->clock, wp_span_end_ns(span)),
-					       host->outgoing[call], types[call], 0, FALSE };
+					       host->outgoing[call], types[call], 0, 0, FALSE };
 			builder->flows[i] = flow_of(builder, span);
 			builder->has_flows |= builder->flows[i] != 0;
 			builder->callees[i] = span->callee;
@@ -678,6 +678,7 @@ wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 	problem->grain_ns = learn_grain(&builder, host);
 	problem->per_grain = 1 / problem->grain_ns;
 	wp_quick_log_init(&problem->quick);
+	wp_nest_find_packets(problem);
 	problem->reach_ns =
 		options->after_ns >= 0 ? options->after_ns : wp_nest_learn_reach(problem);
 	wp_nest_unseen_init(problem, host);

@@ -16,6 +16,7 @@
  *   nesting-rate.c      ... than what messages worked at side by side would send
  *   nesting-clock.c     clocks that go the slower the more the host has in hand
  *   nesting-problem.c   spans -> parents, children, bundles
+ *   nesting-packets.c   calls that left in one packet, which is no sign of one cause
  *   nesting-reach.c     how long after a one-way message its work begins
  *   nesting-pool.c      calls that had waited for a free connection
  *   nesting-candidates.c
@@ -94,6 +95,7 @@ typedef struct {
 	guint32 span;  /* WP_NO_SPAN: a mark */
 	guint32 type;
 	guint32 bundle;
+	guint32 packet; /* of several that left in one: its number from 1; 0: alone */
 	gboolean has_waited; /* for a connection: when it began tells nothing of its parent */
 } WpNestChild;
 
@@ -164,6 +166,8 @@ typedef struct {
 	double *spontaneous;   /* by type: children that no message has caused; NULL: not asked */
 	double grain_ns;       /* delays below it are all alike: clock tick, scheduling */
 	double per_grain;
+	double beside;      /* other calls in the packet of a call, on average */
+	double packet_cost; /* nats: of a call that leaves in one packet with the one before it */
 	WpQuickLog quick;
 	WpNestAccident *accidents; /* some of the pairs that are none: what chance is like */
 	guint32 n_accidents;
@@ -218,6 +222,12 @@ gint64 wp_nest_clock_at(const WpNestClock *clock, gint64 time_ns);
 WpNestProblem *wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 				   const WpNestOptions *options);
 void wp_nest_problem_free(WpNestProblem *problem);
+
+/* Which children left in one packet, and what that costs them where they have one parent (nesting-packets.c). */
+void wp_nest_find_packets(WpNestProblem *problem);
+
+/* That cost anew, where the children are on another clock than they were when their packets were found. */
+void wp_nest_weigh_packets(WpNestProblem *problem);
 
 /* How long after a one-way message what it causes may begin; 0: nothing of it stands out (nesting-reach.c). */
 gint64 wp_nest_learn_reach(WpNestProblem *problem);

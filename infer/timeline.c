@@ -42,6 +42,7 @@ typedef struct {
 	guint32 node;
 	guint32 n_events; /* so far */
 	guint32 last;
+	guint32 packet;
 	gboolean has_ended;
 	guint32 n_open; /* more than MAX_KEPT_OPEN: they are not kept */
 	OpenCall open[MAX_KEPT_OPEN];
@@ -138,7 +139,8 @@ typedef struct {
 	guint32 node; /* the calls so far */
 	guint32 last; /* x */
 	gint64 last_ns;
-	guint32 input; /* x: the last that was received */
+	guint32 packet; /* of the last event; 0: it shares none */
+	guint32 input;  /* x: the last that was received */
 	gint64 input_ns;
 	gboolean has_ended;
 	double score;
@@ -184,8 +186,9 @@ note_event(Walk *walk, Purpose purpose, guint32 y, guint32 cell, double backoff,
 		walk->events[walk->n_events++] = (Event){ y, cell, backoff, gap, 0 };
 }
 
+/* IS_BESIDE: in one packet with the last event. */
 WALKS void
-score_event(Walk *walk, Purpose purpose, guint32 y, gint64 gap_ns)
+score_event(Walk *walk, Purpose purpose, guint32 y, gint64 gap_ns, gboolean is_beside)
 {
 	const WpTimelines *timelines = walk->timelines;
 	const WpCounts *counts = &timelines->counts;
@@ -202,6 +205,8 @@ score_event(Walk *walk, Purpose purpose, guint32 y, gint64 gap_ns)
 		slot = wp_counts_find_slot(counts, walk->class, WP_X_POOL, y);
 	double octaves = wp_nest_octaves(timelines->problem, MAX(gap_ns, 0));
 	double log = wp_counts_log_of_gap(counts, slot, octaves);
+	if (is_beside)
+		log -= timelines->problem->packet_cost;
 	walk->score += log;
 	/* A density over the logarithm of the gap is less over the gap itself, the longer that is. */
 	walk->score -= octaves * G_LN2;
@@ -209,14 +214,14 @@ score_event(Walk *walk, Purpose purpose, guint32 y, gint64 gap_ns)
 }
 
 WALKS void
-meet(Walk *walk, Purpose purpose, guint32 y, gint64 at_ns)
+meet(Walk *walk, Purpose purpose, guint32 y, gint64 at_ns, gboolean is_beside)
 {
 	gint64 gap_ns = at_ns == TIME_UNKNOWN ? TIME_UNKNOWN : at_ns - walk->last_ns;
 
 	if (purpose == FOR_COUNTS)
 		count_event(walk, y, gap_ns);
 	else if (purpose != FOR_TRIGGERS)
-		score_event(walk, purpose, y, gap_ns);
+		score_event(walk, purpose, y, gap_ns, is_beside);
 }
 
 /* Returns, and the parent's own end, up to UNTIL_NS. */
@@ -229,13 +234,15 @@ pass_time(Walk *walk, Purpose purpose, const WpNestParent *parent, gint64 until_
 		gint64 return_ns = call ? call->end_ns : G_MAXINT64;
 		if (!walk->has_ended && parent->end_ns < until_ns && parent->end_ns < return_ns) {
 			meet(walk, purpose, WP_Y_END,
-			     parent->is_open ? TIME_UNKNOWN : parent->end_ns);
+			     parent->is_open ? TIME_UNKNOWN : parent->end_ns, FALSE);
 			walk->last = WP_X_END;
 			walk->last_ns = parent->end_ns;
+			walk->packet = 0;
 			walk->has_ended = TRUE;
 		} else if (call && return_ns <= until_ns) {
 			walk->last = WP_X_FIRST_TYPE + 2 * call->type + 1;
 			walk->last_ns = return_ns;
+			walk->packet = 0;
 			walk->input = walk->last;
 			walk->input_ns = return_ns;
 			walk->n_returned++;
@@ -287,7 +294,9 @@ walk_child(Walk *walk, Purpose purpose, const WpNestParent *parent, guint32 numb
 							walk->input, WP_Y_FIRST_TYPE + child->type),
 				     walk->input_ns, walk->last == walk->input };
 	meet(walk, purpose, WP_Y_FIRST_TYPE + child->type,
-	     child->has_waited || (i == 0 && parent->is_ghost) ? TIME_UNKNOWN : child->begin_ns);
+	     child->has_waited || (i == 0 && parent->is_ghost) ? TIME_UNKNOWN : child->begin_ns,
+	     child->packet && child->packet == walk->packet);
+	walk->packet = child->packet;
 	walk->last = WP_X_FIRST_TYPE + 2 * child->type;
 	walk->last_ns = child->begin_ns;
 	open_call(walk, child);
@@ -297,7 +306,7 @@ WALKS void
 end_walk(Walk *walk, Purpose purpose, const WpNestParent *parent)
 {
 	pass_time(walk, purpose, parent, G_MAXINT64);
-	meet(walk, purpose, WP_Y_STOP, walk->last_ns);
+	meet(walk, purpose, WP_Y_STOP, walk->last_ns, FALSE);
 }
 
 WALKS void
@@ -460,6 +469,7 @@ note_point(const Walk *walk, Point *out)
 	out->node = walk->node;
 	out->n_events = walk->n_events;
 	out->last = walk->last;
+	out->packet = walk->packet;
 	out->has_ended = walk->has_ended;
 	out->n_open = walk->n_open - walk->n_returned;
 	if (out->n_open > 0 && out->n_open <= MAX_KEPT_OPEN)
@@ -473,6 +483,7 @@ go_to_point(Walk *walk, const Point *point)
 	walk->last_ns = point->last_ns;
 	walk->node = point->node;
 	walk->last = point->last;
+	walk->packet = point->packet;
 	walk->has_ended = point->has_ended;
 	walk->n_returned = 0;
 	walk->n_open = point->n_open;
@@ -485,7 +496,7 @@ static gboolean
 is_at_point(const Walk *walk, const Point *point)
 {
 	if (walk->last != point->last || walk->last_ns != point->last_ns ||
-	    walk->has_ended != point->has_ended ||
+	    walk->packet != point->packet || walk->has_ended != point->has_ended ||
 	    walk->n_open - walk->n_returned != point->n_open || point->n_open > MAX_KEPT_OPEN)
 		return FALSE;
 	for (guint32 i = 0; i < point->n_open; i++) {

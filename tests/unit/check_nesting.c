@@ -24,6 +24,7 @@ typedef enum {
 	CONNECTIONS,   /* one to db for each request */
 	TRANSACTIONS,  /* on connections that are used again */
 	STICKY,        /* each connection in has one to db */
+	PACKED, /* one to db for all, on which what is sent within a millisecond leaves in a packet */
 } Values;
 
 /* One kind of workload: what a request to web does, times in us, all +-SPREAD of themselves. */
@@ -85,8 +86,18 @@ append_value(GString *text, const Workload *w, WpRandom64 *random, int number, g
 		g_string_append_printf(text, "@%d", 1 + number % POOL);
 	else if (w->values == STICKY)
 		g_string_append_printf(text, "@%d", 1 + number % POOL + POOL * is_request);
+	else if (w->values == PACKED && !is_request)
+		g_string_append(text, "@1");
 	else if (w->values == STRANGE_SIZES)
 		g_string_append_printf(text, "#100#%d", (int)(wp_random64_share(random) * 50));
+}
+
+/* When the packet leaves that AT_US belongs to: not quite every millisecond. */
+static int
+packet_us(int at_us)
+{
+	int number = at_us / 1000 + 1;
+	return number * 1000 + number * 37 % 100;
 }
 
 static const char *
@@ -104,6 +115,8 @@ append_request(GString *text, const Workload *w, WpRandom64 *random, int number,
 	int at_us = begin_us + vary(random, w->first_us, w->spread);
 
 	for (int i = 0; i < w->n_calls && !cached; i++) {
+		if (w->values == PACKED)
+			at_us = packet_us(at_us);
 		int end_us = at_us + vary(random, w->call_us, w->spread);
 		if (!idle) {
 			g_string_append(calls, i ? ",db" : "db");
@@ -222,6 +235,8 @@ static const Workload workloads[] = {
 	  CONNECTIONS },
 	{ "transactions", 600, 60, .5, 100, 200, 100, 3, ALWAYS, 0, .7, 1, TRANSACTIONS },
 	{ "sticky connections", 2000, 60, .5, 100, 200, 100, 2, ALWAYS, 0, .8, 1, STICKY },
+	{ "calls of several requests in a packet", 1000, 1200, .2, 4000, 3000, 3000, 1, ALWAYS, 0,
+	  .65, .6, PACKED },
 };
 
 /* The same as a trace with and without what NAME tells. */
@@ -285,7 +300,7 @@ START_TEST(evidence)
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(workloads); i++) {
 		Values values = workloads[i].values;
-		if (values)
+		if (values && values != PACKED)
 			check_evidence(&workloads[i], rows[values].name, rows[values].least_gain);
 	}
 }
