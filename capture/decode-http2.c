@@ -251,10 +251,10 @@ end_call_block(WpDecodeContext *context, Side *side, WpHttp2Stream *stream, WpUn
 	side->speaks_grpc |= head->is_grpc;
 	if (stream && !stream->has_head) {
 		stream->has_head = TRUE;
-		stream->has_type = head->has_type;
 		stream->is_grpc = head->is_grpc;
 		stream->is_binary = head->is_binary && !head->is_grpc;
 		name_call(context, stream, head);
+		stream->grpc_label = wp_http2_grpc_label(context, head);
 	}
 	if (stream && side->block.ends_stream)
 		end_stream(side, stream, unit);
@@ -426,10 +426,11 @@ scan_body(WpDecodeContext *context, Side *side, WpHttp2Stream *stream, const WpH
 	if (!wp_http2_content(in, frame, &content, &promised) || content.length == 0)
 		return TRUE;
 	stream->is_scanned = TRUE;
-	if (!stream->has_type && side->block.id == frame->id &&
-	    wp_grpc_is_prefix(content.data, content.length, frame->length)) {
-		stream->is_grpc = side->block.head.is_grpc = side->speaks_grpc = TRUE;
-		name_call(context, stream, &side->block.head);
+	if (stream->grpc_label && wp_grpc_is_prefix(content.data, content.length, frame->length)) {
+		stream->is_grpc = side->speaks_grpc = TRUE;
+		stream->message.label = stream->grpc_label;
+		stream->message.protocol = wp_decode_protocol(context, "grpc");
+		stream->message.note = NOTE_GRPC;
 	}
 	if (stream->is_grpc)
 		wp_grpc_scan(context, &stream->message, content.data, content.length);

@@ -143,6 +143,18 @@ wp_http2_label(WpDecodeContext *context, const WpHttp2Head *head)
 	return wp_decode_label(context, label, n + strlen(" " UNKNOWN));
 }
 
+guint32
+wp_http2_grpc_label(WpDecodeContext *context, const WpHttp2Head *head)
+{
+	WpHttp2Head told = *head;
+
+	if (head->is_grpc || head->has_type ||
+	    (head->n_path && !is_grpc_path(head->path, head->n_path)))
+		return 0;
+	told.is_grpc = TRUE;
+	return wp_http2_label(context, &told);
+}
+
 /* --- responses --- */
 
 static guint16

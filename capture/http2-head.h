@@ -52,6 +52,12 @@ gboolean wp_http2_may_be_grpc(const WpHttp2Head *head);
 guint32 wp_http2_label(WpDecodeContext *context, const WpHttp2Head *head);
 
 /*
+ * The label if its body tells that it is of gRPC: several calls may begin before the first of their bodies. 0: that does
+ * not need to be asked.
+ */
+guint32 wp_http2_grpc_label(WpDecodeContext *context, const WpHttp2Head *head);
+
+/*
  * The status of a response with this head and, in LAST, the block that ended it (the same one where
  * there was one).
  */

@@ -15,10 +15,10 @@
 typedef struct {
 	WpMessage message;
 	guint32 id;
+	guint32 grpc_label;   /* of a call whose type was not seen; else 0 */
 	guint16 code;         /* :status of a return */
 	gboolean has_head;    /* a whole header block; further ones are trailers */
 	gboolean is_grpc;     /* by its Content-Type */
-	gboolean has_type;    /* that was seen */
 	gboolean is_tunnel;   /* a return to CONNECT */
 	gboolean is_binary;   /* its body is not looked at */
 	gboolean is_scanned;  /* its body was looked at */

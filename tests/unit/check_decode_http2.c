@@ -448,6 +448,14 @@ static const Row midstream[] = {
 	  "R1 [2,2] grpc 38 (unknown) unknown\n"
 	  "C2 [3,3] grpc 39 a.B/D\n"
 	  "R2 [4,4] grpc 52 a.B/D error\n" },
+	{ "the first two that are seen begin before their bodies",
+	  { "C- P H1:POST/a.B/C" GRPC " D!1:$x", "S- H1:200 D1:$ok H!1:" DONE,
+	    "C H5:POST/a.B/E" GRPC " H7:POST/a.B/F" GRPC " D!5:$x D!7:$x",
+	    "S H5:200 D5:$ok H!5:" DONE " H7:200 D7:$ok H!7:;grpc-status=9" },
+	  "C1 [1,1] grpc 39 a.B/E\n"
+	  "C2 [1,1] grpc 39 a.B/F\n"
+	  "R1 [2,2] grpc 38 a.B/E unknown\n"
+	  "R2 [2,2] grpc 52 a.B/F error\n" },
 	{ "two calls begin before their bodies: the type of the first is not in its own body",
 	  { "C- P H1:POST/a.B/C" GRPC " D!1:$x", "S- H1:200 D1:$ok H!1:" DONE,
 	    "C H3:POST/a.B/D" GRPC " D!3:$x", "S H3:200 D3:$ok H!3:" DONE,
