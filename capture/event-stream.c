@@ -188,8 +188,8 @@ wp_event_stream_recognise(WpBytes in, gboolean is_chunked)
 		gssize end = wp_bytes_find(&in, '\n', 12);
 		if (end < 0)
 			return in.length < 12 ? WP_DECODE_MORE : WP_DECODE_BAD;
-		wp_http1_take_line(&in, &line);
-		if (!wp_http1_parse_chunk_size(&line, &size) || size < 4)
+		if (wp_http1_take_line(&in, &line) != WP_DECODE_OK ||
+		    !wp_http1_parse_chunk_size(&line, &size) || size < 4)
 			return WP_DECODE_BAD;
 	}
 	gboolean may_become = FALSE;
