@@ -23,6 +23,27 @@ wp_bytes(const guint8 *data, gsize length)
 	return (WpBytes){ data, length, 0, FALSE };
 }
 
+/*
+ * The same to be passed on by value at once. That copies it in pieces of 16 bytes, for which a processor waits where
+ * they were written in smaller ones just now.
+ */
+static inline WpBytes
+wp_bytes_to_pass(const guint8 *data, gsize length)
+{
+#if GLIB_SIZEOF_VOID_P == 8
+	typedef guint64 Pair __attribute__((vector_size(16)));
+	const Pair pairs[2] = { { (guint64)data, length } };
+	WpBytes bytes;
+
+	G_STATIC_ASSERT(sizeof bytes == sizeof pairs);
+	G_STATIC_ASSERT(G_STRUCT_OFFSET(WpBytes, length) == sizeof(guint64));
+	memcpy(&bytes, pairs, sizeof bytes);
+	return bytes;
+#else
+	return wp_bytes(data, length);
+#endif
+}
+
 static inline gsize
 wp_bytes_left(const WpBytes *bytes)
 {

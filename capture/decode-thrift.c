@@ -308,7 +308,7 @@ decode_unframed(Side *side, WpDecodeContext *context, WpBytes in, WpUnit *unit)
 		return status;
 	while (side->walk.depth && unit->length < in.length &&
 	       step_unframed(side, context,
-			     wp_bytes(in.data + unit->length, in.length - unit->length),
+			     wp_bytes_to_pass(in.data + unit->length, in.length - unit->length),
 			     &length) == WP_DECODE_OK)
 		unit->length += length;
 	unit->extends = &side->message;

@@ -524,7 +524,7 @@ decode_unit(WpStream *stream, WpDirection from)
 		return FALSE;
 	note_first(stream, side);
 	switch (stream->decoder->decode(stream->state, &stream->context, from,
-					wp_bytes(side->unread, side->n_unread), &unit)) {
+					wp_bytes_to_pass(side->unread, side->n_unread), &unit)) {
 	case WP_DECODE_OK:
 		g_assert(unit.length > 0);
 		apply_unit(stream, from, &unit);
