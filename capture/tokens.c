@@ -49,20 +49,44 @@ hash_token(guint64 key, const guint8 *data, gsize length)
 	return finish(hash);
 }
 
+/* Where the first digit among DATA stands; LENGTH where there is none. Eight bytes at a time. */
+static inline gsize
+find_digit(const guint8 *data, gsize at, gsize length)
+{
+	const guint64 ones = G_GUINT64_CONSTANT(0x0101010101010101);
+	guint64 word;
+
+	for (; length - at >= sizeof word; at += sizeof word) {
+		memcpy(&word, data + at, sizeof word);
+		word = GUINT64_FROM_LE(word) ^ '0' * ones;
+		/* The highest bit of each byte of what is no digit: those from 10 on reach it, and no byte its neighbour. */
+		guint64 others = (((word & 0x7f * ones) + (0x80 - 10) * ones) | word) & 0x80 * ones;
+		if (others != 0x80 * ones)
+			return at + (guint)__builtin_ctzll(~others & 0x80 * ones) / 8;
+	}
+	while (at < length && classes[data[at]] != 3)
+		at++;
+	return at;
+}
+
+/* Most words have no digit and are not looked at. */
 static guint
 scan(guint64 key, const guint8 *data, gsize length, guint32 mark, guint32 *hashes, guint n,
      guint max)
 {
-	for (gsize i = 0; i < length && n < max; i++) {
-		gsize start = i;
-		guint8 class, seen = 0;
+	gsize end = 0;
 
-		for (; i < length && (class = classes[data[i]]); i++)
-			seen |= class;
-		/* Most words have no digit and are not looked at again. */
-		if (seen == 3 && i - start >= MIN_BYTES && i - start <= MAX_BYTES)
+	while (n < max && end < length) {
+		gsize digit = find_digit(data, end, length), start = digit;
+		if (digit == length)
+			break;
+		while (start > end && classes[data[start - 1]])
+			start--;
+		for (end = digit + 1; end < length && classes[data[end]]; end++)
+			;
+		if (end - start >= MIN_BYTES && end - start <= MAX_BYTES)
 			n = add(hashes, n, max,
-				(hash_token(key, data + start, i - start) & ~WP_TOKEN_IS_ID) |
+				(hash_token(key, data + start, end - start) & ~WP_TOKEN_IS_ID) |
 					mark);
 	}
 	return n;

@@ -76,4 +76,30 @@ START_TEST(identifiers)
 }
 END_TEST
 
-WP_SUITE("tokens", identifiers, what_is_a_token, long_runs, keyed)
+/* A word is found wherever it and its digit stand, and nothing that only looks like a digit. */
+START_TEST(everywhere)
+{
+	static const char nearly[] = "a/b:c\xb0\xb9;d\x80z";
+	char text[80];
+	guint32 alone[16], there[16];
+
+	for (gsize length = 2; length <= 20; length++)
+		for (gsize digit = 0; digit < length; digit++)
+			for (gsize at = 0; at <= 20; at++) {
+				memset(text, at % 2 ? '.' : 'x', sizeof text);
+				memset(text + at, 'w', length);
+				text[at + digit] = '7';
+				if (at > 0)
+					text[at - 1] = '=';
+				text[at + length] = '\xb7';
+				text[at + length + 3] = '\0';
+				ck_assert_uint_eq(scan(1, text, there, 0), 1);
+				text[at + length] = '\0';
+				ck_assert_uint_eq(scan(1, text + at, alone, 0), 1);
+				ck_assert_uint_eq(there[0], alone[0]);
+			}
+	ck_assert_uint_eq(scan(1, nearly, alone, 0), 0);
+}
+END_TEST
+
+WP_SUITE("tokens", identifiers, what_is_a_token, long_runs, keyed, everywhere)
