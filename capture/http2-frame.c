@@ -58,14 +58,12 @@ wp_http2_read_frame(WpBytes *in, WpHttp2Frame *out_frame)
 {
 	if (wp_bytes_left(in) < WP_HTTP2_HEADER_BYTES)
 		return WP_DECODE_MORE;
-	WpHttp2Frame frame = { .length = wp_bytes_be24(in) };
-	frame.type = wp_bytes_u8(in);
-	frame.flags = wp_bytes_u8(in);
-	frame.id = wp_bytes_be32(in) & 0x7fffffff;
-	if (!is_valid(&frame))
-		return WP_DECODE_BAD;
-	*out_frame = frame;
-	return WP_DECODE_OK;
+	/* Where it is to stand: a processor waits where what was written in parts just now is copied as a whole. */
+	out_frame->length = wp_bytes_be24(in);
+	out_frame->type = wp_bytes_u8(in);
+	out_frame->flags = wp_bytes_u8(in);
+	out_frame->id = wp_bytes_be32(in) & 0x7fffffff;
+	return is_valid(out_frame) ? WP_DECODE_OK : WP_DECODE_BAD;
 }
 
 gboolean
