@@ -94,20 +94,37 @@ load_u64(const guint8 *data)
 	return GUINT64_FROM_LE(word);
 }
 
+static inline guint64
+load_u32(const guint8 *data)
+{
+	guint32 word;
+	memcpy(&word, data, sizeof word);
+	return GUINT32_FROM_LE(word);
+}
+
+/* Fewer than 8 bytes, and zeros behind them. Not by way of memory: a processor waits where it reads more than was written. */
+static inline guint64
+load_few(const guint8 *data, gsize n)
+{
+	if (n >= 4)
+		return load_u32(data) | load_u32(data + n - 4) << 8 * (n - 4);
+	guint64 word = 0;
+	for (gsize i = 0; i < n; i++)
+		word |= (guint64)data[i] << 8 * i;
+	return word;
+}
+
 guint64
 wp_doubles_mix_bytes(guint64 hash, const guint8 *data, gsize length)
 {
 	guint64 second = hash ^ length;
-	guint8 tail[16] = { 0 };
 
 	for (; length >= 16; data += 16, length -= 16) {
 		hash = wp_doubles_mix(hash, load_u64(data));
 		second = wp_doubles_mix(second, load_u64(data + 8));
 	}
-	if (length > 0)
-		memcpy(tail, data, length);
-	hash = wp_doubles_mix(hash, load_u64(tail));
-	second = wp_doubles_mix(second, load_u64(tail + 8));
+	hash = wp_doubles_mix(hash, length >= 8 ? load_u64(data) : load_few(data, length));
+	second = wp_doubles_mix(second, length > 8 ? load_few(data + 8, length - 8) : 0);
 	return wp_doubles_mix(hash, second);
 }
 

@@ -1,4 +1,6 @@
 /* WpDoubles: copies and what only looks like one. */
+#include <string.h>
+
 #include "capture/doubles.h"
 #include "tests/support/suite.h"
 
@@ -179,5 +181,26 @@ START_TEST(hash_of_bytes)
 }
 END_TEST
 
+/* As it is defined: two words a step, zeros behind the last byte, whatever stands there. */
+START_TEST(hash_by_words)
+{
+	guint8 data[64];
+	for (gsize length = 0; length <= 48; length++) {
+		guint64 hash = 7, second = 7 ^ length;
+		for (gsize i = 0; i < sizeof data; i++)
+			data[i] = (guint8)(201 * i + 77);
+		for (gsize at = 0; at <= length; at += 16) {
+			guint64 words[2] = { 0 };
+			memcpy(words, data + at, MIN(sizeof words, length - at));
+			hash = wp_doubles_mix(hash, GUINT64_FROM_LE(words[0]));
+			second = wp_doubles_mix(second, GUINT64_FROM_LE(words[1]));
+		}
+		ck_assert_uint_eq(wp_doubles_mix_bytes(7, data, length),
+				  wp_doubles_mix(hash, second));
+	}
+}
+END_TEST
+
 WP_SUITE("doubles", strong, weak_in_clean_capture, weak_learns_from_strong, some_doubled,
-	 weak_alone, weak_lines, expected, program_that_repeats, many_between, hash_of_bytes)
+	 weak_alone, weak_lines, expected, program_that_repeats, many_between, hash_of_bytes,
+	 hash_by_words)
