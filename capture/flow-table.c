@@ -23,6 +23,7 @@ struct WpFlowTable {
 	Slot *slots;
 	guint32 n_slots; /* a power of two */
 	guint32 n_used;
+	gpointer latest; /* the object found last; or NULL */
 	GPtrArray *chunks;
 	guint32 n_objects; /* ever made */
 	GArray *unused;    /* numbers of objects to be used again */
@@ -134,11 +135,17 @@ find_slot(const WpFlowTable *table, const WpFlowKey *key, guint32 hash)
 	}
 }
 
+/* Most packets follow one of their own flow: its answer, or its acknowledgement. */
 gpointer
-wp_flow_table_find(const WpFlowTable *table, const WpFlowKey *key)
+wp_flow_table_find(WpFlowTable *table, const WpFlowKey *key)
 {
+	if (table->latest && is_same(table->latest, key))
+		return table->latest;
 	const Slot *slot = &table->slots[find_slot(table, key, hash_key(table, key))];
-	return slot->object ? get_object(table, slot->object - 1) : NULL;
+	if (!slot->object)
+		return NULL;
+	table->latest = get_object(table, slot->object - 1);
+	return table->latest;
 }
 
 static void
@@ -207,6 +214,8 @@ wp_flow_table_remove(WpFlowTable *table, gpointer object)
 	guint32 at = find_slot(table, key, hash_key(table, key));
 	guint32 number = table->slots[at].object - 1;
 	g_assert(table->slots[at].object && get_object(table, number) == object);
+	if (object == table->latest)
+		table->latest = NULL;
 	g_array_append_val(table->unused, number);
 	empty_slot(table, at);
 	table->n_used--;

@@ -33,7 +33,7 @@ WpFlowTable *wp_flow_table_new(gsize object_size, guint64 seed);
 void wp_flow_table_free(WpFlowTable *table);
 
 /* (transfer none) NULL where there is none. */
-gpointer wp_flow_table_find(const WpFlowTable *table, const WpFlowKey *key);
+gpointer wp_flow_table_find(WpFlowTable *table, const WpFlowKey *key);
 
 /* (transfer none) A new object of zero bytes but for its key, which must not be there yet. */
 gpointer wp_flow_table_add(WpFlowTable *table, const WpFlowKey *key);
