@@ -1,6 +1,8 @@
 /* Lookahead: copies of the first packets, and how the source ended where it did so while they were read. */
 #include "capture/lookahead.h"
 
+#define MAX_TAKEN 32 /* a header of each, and where its data are */
+
 struct WpLookahead {
 	WpSource *source;
 	GArray *frames; /* WpFrame; their data is in BYTES, whose place is known when all are there */
@@ -9,6 +11,8 @@ struct WpLookahead {
 	gsize at;              /* its bytes */
 	WpSourceResult result; /* of the last read: FRAME while there may be more */
 	GError *failure;
+	guint next_taken, n_taken; /* of those that were at hand */
+	WpFrame taken[MAX_TAKEN];
 };
 
 WpLookahead *
@@ -69,6 +73,10 @@ wp_lookahead_next(WpLookahead *lookahead, WpFrame *out_frame, GError **error)
 		lookahead->at += out_frame->captured;
 		return WP_SOURCE_FRAME;
 	}
+	if (lookahead->next_taken < lookahead->n_taken) {
+		*out_frame = lookahead->taken[lookahead->next_taken++];
+		return WP_SOURCE_FRAME;
+	}
 	if (lookahead->result == WP_SOURCE_FRAME)
 		return wp_source_next(lookahead->source, out_frame, error);
 	if (lookahead->failure && error)
@@ -77,9 +85,13 @@ wp_lookahead_next(WpLookahead *lookahead, WpFrame *out_frame, GError **error)
 }
 
 gboolean
-wp_lookahead_is_at_hand(const WpLookahead *lookahead)
+wp_lookahead_is_at_hand(WpLookahead *lookahead)
 {
-	if (lookahead->next < lookahead->frames->len)
+	if (lookahead->next < lookahead->frames->len || lookahead->next_taken < lookahead->n_taken)
 		return TRUE;
-	return lookahead->result == WP_SOURCE_FRAME && wp_source_is_at_hand(lookahead->source);
+	if (lookahead->result != WP_SOURCE_FRAME)
+		return FALSE;
+	lookahead->next_taken = 0;
+	lookahead->n_taken = wp_source_take(lookahead->source, lookahead->taken, MAX_TAKEN);
+	return lookahead->n_taken > 0 || wp_source_is_at_hand(lookahead->source);
 }

@@ -27,8 +27,8 @@ void wp_lookahead_peek(WpLookahead *lookahead, WpLookaheadFunc func, gpointer da
 /* As wp_source_next(); the packets that were looked at come again. */
 WpSourceResult wp_lookahead_next(WpLookahead *lookahead, WpFrame *out_frame, GError **error);
 
-/* As wp_source_is_at_hand(). */
-gboolean wp_lookahead_is_at_hand(const WpLookahead *lookahead);
+/* TRUE where the next call leaves the data of the frames before where they are. */
+gboolean wp_lookahead_is_at_hand(WpLookahead *lookahead);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpLookahead, wp_lookahead_free)
 

@@ -33,7 +33,13 @@ typedef struct {
 	/* Fills all of OUT_FRAME but the tap. */
 	WpSourceResult (*next)(gpointer state, WpFrame *out_frame, GError **error);
 
-	/* TRUE where next() gives a frame, reads nothing and tells nothing. NULL: never. */
+	/*
+	 * Up to MAX frames that next() would give reading nothing and telling nothing; those given before stay
+	 * valid. NULL: it cannot.
+	 */
+	guint (*take)(gpointer state, WpFrame *out_frames, guint max);
+
+	/* TRUE where next() reads nothing and tells nothing. NULL: never. */
 	gboolean (*is_at_hand)(gpointer state);
 
 	WpSourceTold (*told)(gpointer state);      /* NULL: the format cannot tell */

@@ -30,10 +30,8 @@ typedef struct {
 	guint32 fraction_ns; /* of one unit of the second time field */
 	guint32 link_type;
 	gsize header; /* bytes before the packet */
-	gsize in_use; /* bytes of input that the frame given last points to */
+	gsize in_use; /* bytes of input that the frames given since the last reading point to */
 	guint64 number;
-	WpFrame ahead; /* the header behind those, read when it was asked whether it is at hand ... */
-	gboolean has_ahead; /* ... and it was */
 } Pcap;
 
 static guint32
@@ -96,12 +94,12 @@ pcap_open(WpInput *input, const WpSourceHooks *hooks, GError **error)
 	return pcap;
 }
 
-/* The header of a record at DATA. */
-static void
+/* The header of a record at DATA, which the caller has checked to be there, as the next frame. */
+static inline void
 read_header(const Pcap *pcap, const guint8 *data, WpFrame *out_frame)
 {
 	guint32 words[RECORD_HEADER / 4];
-	memcpy(words, data, sizeof words); /* checked by the caller */
+	memcpy(words, data, sizeof words);
 	for (gsize i = 0; i < G_N_ELEMENTS(words); i++)
 		words[i] =
 			pcap->is_big_endian ? GUINT32_FROM_BE(words[i]) : GUINT32_FROM_LE(words[i]);
@@ -109,25 +107,22 @@ read_header(const Pcap *pcap, const guint8 *data, WpFrame *out_frame)
 	guint32 first = words[2], second = words[3];
 
 	out_frame->time_ns = seconds * 1000000000 + fraction * pcap->fraction_ns;
+	out_frame->data = data + pcap->header;
 	out_frame->captured = pcap->is_swapped ? second : first;
 	out_frame->length = pcap->is_swapped ? first : second;
 	out_frame->length = MAX(out_frame->length, out_frame->captured);
 	out_frame->link_type = pcap->link_type;
-	out_frame->interface = 0;
 	out_frame->number = pcap->number + 1;
+	out_frame->interface = 0;
+	out_frame->tap = 0;
 }
 
-/* FRAME, of whose record DATA is the begin, all of which is there. */
-static inline WpSourceResult
-give(Pcap *pcap, const WpFrame *frame, const guint8 *data, WpFrame *out_frame)
+/* FRAME, read just now, is given. */
+static inline void
+pass(Pcap *pcap, const WpFrame *frame)
 {
-	*out_frame = *frame;
-	out_frame->data = data + pcap->header;
-	out_frame->tap = 0;
-	pcap->in_use = pcap->header + frame->captured;
+	pcap->in_use += pcap->header + frame->captured;
 	pcap->number++;
-	pcap->has_ahead = FALSE;
-	return WP_SOURCE_FRAME;
 }
 
 static WpSourceResult
@@ -138,43 +133,44 @@ pcap_next(gpointer state, WpFrame *out_frame, GError **error)
 
 	wp_input_consume(pcap->input, pcap->in_use);
 	pcap->in_use = 0;
-	if (pcap->has_ahead) {
-		wp_input_at_hand(pcap->input, &data);
-		return give(pcap, &pcap->ahead, data, out_frame);
-	}
 	gssize n = wp_input_peek(pcap->input, pcap->header, &data, error);
 	if (n < 0)
 		return WP_SOURCE_ERROR;
 	if ((gsize)n < pcap->header)
 		return n > 0 || wp_input_is_cut(pcap->input) ? WP_SOURCE_CUT : WP_SOURCE_END;
-	WpFrame frame;
-	read_header(pcap, data, &frame);
-	if (frame.captured > WP_FRAME_MAX)
-		return wp_source_damaged(pcap->input, frame.number,
+	read_header(pcap, data, out_frame);
+	if (out_frame->captured > WP_FRAME_MAX)
+		return wp_source_damaged(pcap->input, out_frame->number,
 					 "it claims an impossible length", error);
-	gsize needed = pcap->header + frame.captured;
+	gsize needed = pcap->header + out_frame->captured;
 	if ((gsize)n < needed) {
 		n = wp_input_peek(pcap->input, needed, &data, error);
 		if (n < 0)
 			return WP_SOURCE_ERROR;
 		if ((gsize)n < needed)
 			return WP_SOURCE_CUT;
+		out_frame->data = data + pcap->header;
 	}
-	return give(pcap, &frame, data, out_frame);
+	pass(pcap, out_frame);
+	return WP_SOURCE_FRAME;
 }
 
-static gboolean
-pcap_is_at_hand(gpointer state)
+static guint
+pcap_take(gpointer state, WpFrame *out_frames, guint max)
 {
 	Pcap *pcap = state;
 	const guint8 *data;
-	gsize n = wp_input_at_hand(pcap->input, &data), used = pcap->in_use + pcap->header;
+	gsize there = wp_input_at_hand(pcap->input, &data);
+	guint n;
 
-	if (n < used)
-		return FALSE;
-	read_header(pcap, data + pcap->in_use, &pcap->ahead);
-	pcap->has_ahead = pcap->ahead.captured <= MIN(n - used, WP_FRAME_MAX);
-	return pcap->has_ahead;
+	for (n = 0; n < max && there - pcap->in_use >= pcap->header; n++) {
+		gsize left = there - pcap->in_use - pcap->header;
+		read_header(pcap, data + pcap->in_use, &out_frames[n]);
+		if (out_frames[n].captured > MIN(left, WP_FRAME_MAX))
+			break;
+		pass(pcap, &out_frames[n]);
+	}
+	return n;
 }
 
 const WpSourceFormat wp_source_pcap = {
@@ -182,6 +178,6 @@ const WpSourceFormat wp_source_pcap = {
 	.detect = pcap_detect,
 	.open = pcap_open,
 	.next = pcap_next,
-	.is_at_hand = pcap_is_at_hand,
+	.take = pcap_take,
 	.free = g_free,
 };

@@ -207,6 +207,20 @@ wp_source_free(WpSource *source)
 	g_free(source);
 }
 
+/* FRAME is the next of INPUT, by the clock of its file. */
+static inline void
+date(Input *input, WpFrame *frame)
+{
+	gint64 time_ns = frame->time_ns;
+	if (input->clock)
+		time_ns = wp_clock_correct(input->clock, time_ns);
+	time_ns = CLAMP(time_ns, WP_SOURCE_EARLIEST_NS, WP_SOURCE_LATEST_NS);
+	input->n_back += time_ns <= input->last_ns - STEP_NS;
+	input->last_ns = time_ns;
+	frame->time_ns = time_ns;
+	frame->tap = input->tap;
+}
+
 /* Reads the next frame of INPUT; FALSE where it has no more. */
 static gboolean
 advance(WpSource *source, Input *input, WpFrame *out_frame)
@@ -215,14 +229,7 @@ advance(WpSource *source, Input *input, WpFrame *out_frame)
 	WpSourceResult result = input->format->next(input->state, out_frame, &error);
 
 	if (result == WP_SOURCE_FRAME) {
-		gint64 time_ns = out_frame->time_ns;
-		if (input->clock)
-			time_ns = wp_clock_correct(input->clock, time_ns);
-		time_ns = CLAMP(time_ns, WP_SOURCE_EARLIEST_NS, WP_SOURCE_LATEST_NS);
-		input->n_back += time_ns <= input->last_ns - STEP_NS;
-		input->last_ns = time_ns;
-		out_frame->time_ns = time_ns;
-		out_frame->tap = input->tap;
+		date(input, out_frame);
 		return TRUE;
 	}
 	if (result == WP_SOURCE_CUT)
@@ -364,13 +371,32 @@ wp_source_next(WpSource *source, WpFrame *out_frame, GError **error)
 }
 
 /* Of several inputs, one that is merged with others may have to read. */
+static gboolean
+is_alone(const WpSource *source)
+{
+	return source->n_inputs == 1 && source->is_started && !source->is_over;
+}
+
+guint
+wp_source_take(WpSource *source, WpFrame *out_frames, guint max)
+{
+	Input *input = source->inputs;
+	guint n = is_alone(source) && input->format->take
+			  ? input->format->take(input->state, out_frames, max)
+			  : 0;
+
+	for (guint i = 0; i < n; i++)
+		date(input, &out_frames[i]);
+	return n;
+}
+
 gboolean
 wp_source_is_at_hand(const WpSource *source)
 {
 	const Input *input = source->inputs;
 
-	return source->n_inputs == 1 && source->is_started && !source->is_over &&
-	       input->format->is_at_hand && input->format->is_at_hand(input->state);
+	return is_alone(source) && input->format->is_at_hand &&
+	       input->format->is_at_hand(input->state);
 }
 
 void

@@ -78,9 +78,13 @@ WpSource *wp_source_open_live(struct WpLive *live);
 WpSourceResult wp_source_next(WpSource *source, WpFrame *out_frame, GError **error);
 
 /*
- * TRUE where the next frame is there: to ask for it leaves the data of those before where they are, so that
- * several can be looked at together, and tells nobody anything beside it.
+ * The next frames, as far as they are there: at most MAX of them to OUT_FRAMES; returns how many. The data of those
+ * before stay where they are, so that several can be looked at together, and nobody is told anything beside them. 0
+ * where there are none, or where it is not known without reading on.
  */
+guint wp_source_take(WpSource *source, WpFrame *out_frames, guint max);
+
+/* TRUE where the same holds for wp_source_next(), of a source of which wp_source_take() does not know. */
 gboolean wp_source_is_at_hand(const WpSource *source);
 
 /* Who is told of secrets and of names of addresses; before the first wp_source_next(). NULL: nobody. */

@@ -84,22 +84,36 @@ END_TEST
 /* Frames at hand are given without those before being moved; at the end none is. */
 START_TEST(at_hand)
 {
-	static const WpPcapBuildOptions rows[] = { { .micro = FALSE },
-						   { .pcapng = TRUE },
-						   { .pcapng = TRUE, .big_endian = TRUE } };
+	static const struct {
+		WpPcapBuildOptions options;
+		guint n_taken; /* behind the first */
+	} rows[] = { { { .micro = FALSE }, 2 },
+		     { { .pcapng = TRUE }, 0 },
+		     { { .pcapng = TRUE, .big_endian = TRUE }, 0 } };
 	for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
-		g_autoptr(WpPcapBuild) build = wp_pcap_build_new(&rows[r]);
+		g_autoptr(WpPcapBuild) build = wp_pcap_build_new(&rows[r].options);
 		put_frames(build);
 		g_autotemp *path = wp_pcap_build_file(build, "");
-		g_autoptr(WpSource) source = wp_source_open(path, 0, NULL);
+		g_autoptr(WpSource) source = wp_source_open(path, 7, NULL);
 		WpFrame frames[3];
+		guint n = 1;
+		ck_assert(!wp_source_is_at_hand(source));
+		ck_assert_uint_eq(wp_source_take(source, frames, 3), 0);
+		ck_assert_int_eq(wp_source_next(source, &frames[0], NULL), WP_SOURCE_FRAME);
+		for (guint i = 0; i < 2; i++)
+			n += wp_source_take(source, frames + n, 1);
+		ck_assert_uint_eq(n, 1 + rows[r].n_taken);
+		for (; n < 3; n++) {
+			ck_assert(wp_source_is_at_hand(source));
+			ck_assert_int_eq(wp_source_next(source, &frames[n], NULL), WP_SOURCE_FRAME);
+		}
+		ck_assert_uint_eq(wp_source_take(source, frames, 3), 0);
 		ck_assert(!wp_source_is_at_hand(source));
 		for (guint i = 0; i < 3; i++) {
-			ck_assert_int_eq(wp_source_next(source, &frames[i], NULL), WP_SOURCE_FRAME);
-			ck_assert_int_eq(wp_source_is_at_hand(source), i < 2);
-		}
-		for (guint i = 0; i < 3; i++)
 			check_frame(&frames[i], i, 1, 1);
+			ck_assert_uint_eq(frames[i].tap, 7);
+		}
+		ck_assert_int_eq(wp_source_next(source, &frames[0], NULL), WP_SOURCE_END);
 	}
 }
 END_TEST
