@@ -85,14 +85,33 @@ wp_http_is_event_stream(const char *type, gsize length)
 	return starts_with(type, length, "text/event-stream");
 }
 
+/* Whether TYPE begins with "application/", as most do. 0x20 makes letters small. */
+#define APPLICATION_BYTES 12
+static inline gboolean
+is_application(const char *type, gsize length)
+{
+	static const char wanted[] = "application/";
+	static const guint8 letters[4] = { 0x20, 0x20, 0x20, 0 };
+	guint64 front, wanted_front;
+	guint32 rest, wanted_rest, mask;
+
+	if (length < APPLICATION_BYTES)
+		return FALSE;
+	memcpy(&front, type, sizeof front);
+	memcpy(&wanted_front, wanted, sizeof front);
+	memcpy(&rest, type + sizeof front, sizeof rest);
+	memcpy(&wanted_rest, wanted + sizeof front, sizeof rest);
+	memcpy(&mask, letters, sizeof mask);
+	return (front | G_GUINT64_CONSTANT(0x2020202020202020)) == wanted_front &&
+	       (rest | mask) == wanted_rest;
+}
+
 gboolean
 wp_http_is_binary_type(const char *type, gsize length)
 {
-	static const char application[] = "application/";
-
-	if (starts_with(type, length, application)) {
-		type += strlen(application);
-		length -= strlen(application);
+	if (is_application(type, length)) {
+		type += APPLICATION_BYTES;
+		length -= APPLICATION_BYTES;
 		return starts_with(type, length, "octet-stream") ||
 		       starts_with(type, length, "zip") || starts_with(type, length, "gzip") ||
 		       starts_with(type, length, "x-protobuf") || starts_with(type, length, "pdf");
@@ -101,22 +120,25 @@ wp_http_is_binary_type(const char *type, gsize length)
 	       starts_with(type, length, "audio/") || starts_with(type, length, "font/");
 }
 
+/* What a byte is in the name of a host: 0 = none of it, 1 = part of it, 3 = a letter. */
+#define LETTERS 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3
+static const guint8 host_bytes[256] = {
+	['-'] = 1,       ['.'] = 1, ['0'] = 1,       1, 1, 1, 1, 1, 1, 1, 1, 1,
+	['A'] = LETTERS, ['_'] = 1, ['a'] = LETTERS,
+};
+
 void
 wp_http_name_server(WpDecodeContext *context, const char *host, gsize length)
 {
-	gboolean has_letter = FALSE;
 	const char *colon = memchr(host, ':', length);
+	guint8 seen = 0, class;
 
 	if (colon)
 		length = (gsize)(colon - host);
-	for (gsize i = 0; i < length; i++) {
-		char c = host[i];
-		if (!g_ascii_isalnum(c) && c != '-' && c != '.' && c != '_')
+	for (gsize i = 0; i < length; i++, seen |= class)
+		if (!(class = host_bytes[(guint8)host[i]]))
 			return;
-		has_letter |= g_ascii_isalpha(c);
-	}
-	if (has_letter &&
-	    !(length == strlen("localhost") && starts_with(host, length, "localhost")))
+	if (seen == 3 && !(length == strlen("localhost") && starts_with(host, length, "localhost")))
 		wp_decode_name_server(context, WP_NAME_HTTP_HOST, host, length);
 }
 
@@ -133,34 +155,30 @@ typedef enum {
  * How names end, the first that fits; in lower case. Spans differ from hop to hop. The last two letters
  * stand apart, as they tell nearly always that a name is none of these.
  */
-#define END(text, field)                                                                           \
-	{                                                                                          \
-		text, sizeof(text) - 1, LAST(text[sizeof(text) - 3], text[sizeof(text) - 2]),      \
-			field                                                                      \
-	}
-#define LAST(a, b) ((guint16)((guint8)(a) << 8 | (guint8)(b)))
+#define ENDS(END)                                                                                  \
+	END("spanid", FIELD_OTHER)                                                                 \
+	END("websocket-key", FIELD_OTHER)                                                          \
+	END("traceid", FIELD_ID)                                                                   \
+	END("-id", FIELD_ID)                                                                       \
+	END("-key", FIELD_VALUE)                                                                   \
+	END("-token", FIELD_VALUE)                                                                 \
+	END("-session", FIELD_VALUE)                                                               \
+	END("-trace", FIELD_ID)                                                                    \
+	END("cookie", FIELD_VALUE)                                                                 \
+	END("authorization", FIELD_VALUE)                                                          \
+	END("x-cloud-trace-context", FIELD_ID)                                                     \
+	END("traceparent", FIELD_TRACEPARENT)                                                      \
+	END("b3", FIELD_B3)                                                                        \
+	END("sw8", FIELD_SW8)
+#define LAST(a, b)            ((guint16)((guint8)(a) << 8 | (guint8)(b)))
+#define LAST_OF(text, field)  LAST(text[sizeof(text) - 3], text[sizeof(text) - 2]),
+#define WHOLE_OF(text, field) { text, sizeof(text) - 1, field },
+static const guint16 lasts[16] = { ENDS(LAST_OF) }; /* zeros behind them are no letters */
 static const struct {
 	const char *text;
 	gsize length;
-	guint16 last;
 	Field field;
-} ends[] = {
-	END("spanid", FIELD_OTHER),
-	END("websocket-key", FIELD_OTHER),
-	END("traceid", FIELD_ID),
-	END("-id", FIELD_ID),
-	END("-key", FIELD_VALUE),
-	END("-token", FIELD_VALUE),
-	END("-session", FIELD_VALUE),
-	END("-trace", FIELD_ID),
-	END("cookie", FIELD_VALUE),
-	END("authorization", FIELD_VALUE),
-	END("x-cloud-trace-context", FIELD_ID),
-	END("traceparent", FIELD_TRACEPARENT),
-	END("b3", FIELD_B3),
-	END("sw8", FIELD_SW8),
-};
-#undef END
+} ends[] = { ENDS(WHOLE_OF) };
 
 /* 0x20 makes letters small and leaves '-' and digits as they are. */
 static inline guint8
@@ -169,15 +187,28 @@ plain(char c)
 	return c == '_' ? '-' : (guint8)c | 0x20;
 }
 
+/* All at once, as compilers make it. */
+static inline gboolean
+is_last(guint16 last)
+{
+	guint16 any = 0;
+
+	for (gsize i = 0; i < G_N_ELEMENTS(lasts); i++)
+		any |= lasts[i] == last;
+	return any;
+}
+
 static Field
 classify(const char *name, gsize length)
 {
 	if (length < 2)
 		return FIELD_OTHER;
 	guint16 last = LAST(plain(name[length - 2]), plain(name[length - 1]));
+	if (!is_last(last))
+		return FIELD_OTHER;
 	for (gsize i = 0; i < G_N_ELEMENTS(ends); i++) {
 		gsize n = ends[i].length, at = 0;
-		if (ends[i].last != last || length < n)
+		if (lasts[i] != last || length < n)
 			continue;
 		while (at < n && plain(name[length - n + at]) == ends[i].text[at])
 			at++;

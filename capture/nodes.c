@@ -233,21 +233,38 @@ is_printable(const char *name, gsize length)
 	return length > 0 && length <= MAX_HINT_BYTES;
 }
 
+/* Most nodes are called one thing, over and over. */
+static gboolean
+is_first(const WpNodes *nodes, const GArray *hints, const char *name, gsize length)
+{
+	const char *text = wp_strings_get(nodes->strings, g_array_index(hints, Hint, 0).name);
+	return strlen(text) == length && memcmp(text, name, length) == 0;
+}
+
+static void
+count_hint(Hint *hint, guint64 count)
+{
+	hint->count += MIN(count, G_MAXINT64 - MIN(hint->count, G_MAXINT64));
+}
+
 gboolean
 wp_nodes_add_hints(WpNodes *nodes, guint32 node, WpNameSource source, const char *name,
 		   gssize length, guint64 count)
 {
 	gsize n = length < 0 ? strlen(name) : (gsize)length;
+	GArray **hints = &g_array_index(nodes->nodes, Node, node).hints[source];
+	if (*hints && (*hints)->len > 0 && is_first(nodes, *hints, name, n)) {
+		count_hint(&g_array_index(*hints, Hint, 0), count);
+		return TRUE;
+	}
 	if (!is_printable(name, n))
 		return FALSE;
-	GArray **hints = &g_array_index(nodes->nodes, Node, node).hints[source];
 	if (!*hints)
 		*hints = g_array_new(FALSE, FALSE, sizeof(Hint));
 	guint32 string = wp_strings_find(nodes->strings, name, (gssize)n);
 	for (guint i = 0; i < (*hints)->len; i++)
 		if (g_array_index(*hints, Hint, i).name == string) {
-			Hint *hint = &g_array_index(*hints, Hint, i);
-			hint->count += MIN(count, G_MAXINT64 - MIN(hint->count, G_MAXINT64));
+			count_hint(&g_array_index(*hints, Hint, i), count);
 			return TRUE;
 		}
 	if ((*hints)->len == MAX_HINTS)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "capture/http-fields.h"
 #include "tests/support/decode-run.h"
 #include "tests/support/suite.h"
 
@@ -620,6 +621,31 @@ START_TEST(slow_heads)
 }
 END_TEST
 
+/* In letters of any size; what only looks like a letter's other size is none. */
+START_TEST(types_of_bodies)
+{
+	static const struct {
+		const char *type;
+		gboolean is_binary;
+	} rows[] = {
+		{ "application/json", FALSE },
+		{ "application/octet-stream", TRUE },
+		{ "Application/ZIP", TRUE },
+		{ "APPLICATION/pdf; q=1", TRUE },
+		{ "application/gzi", FALSE },
+		{ "application/", FALSE },
+		{ "applicatio", FALSE },
+		{ "application\x0fzip", FALSE },
+		{ "IMAGE/png", TRUE },
+		{ "text/html", FALSE },
+		{ "", FALSE },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
+		ck_assert_int_eq(wp_http_is_binary_type(rows[i].type, strlen(rows[i].type)),
+				 rows[i].is_binary);
+}
+END_TEST
+
 WP_SUITE("decode-http1", bodies_end, requests_end, targets_are_labels, waits_are_marked,
 	 upgrades_switch, starts_anywhere, holes_break_pairs, tokens, traces_have_equal_tokens,
-	 names, probes, prefixes, lengths, huge_body, hostile, slow_heads)
+	 names, probes, prefixes, lengths, huge_body, hostile, slow_heads, types_of_bodies)
