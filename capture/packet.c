@@ -88,13 +88,20 @@ hash_ends(const WpIp *ip)
 	return hash;
 }
 
+/* TRUE where the TCP options, N bytes, begin as most do: two of one byte that say nothing, then timestamps, 12 bytes. */
+static inline gboolean
+are_usual(const guint8 *options, guint32 n)
+{
+	static const guint8 usual[4] = { 1, 1, 8, 10 };
+
+	return n >= 4 && memcmp(options, usual, sizeof usual) == 0;
+}
+
 /* TRUE where the TCP options, N bytes, hold timestamps (RFC 7323: kind 8). */
 static gboolean
 has_timestamps(const guint8 *options, guint32 n)
 {
-	static const guint8 usual[4] = { 1, 1, 8, 10 };
-
-	if (n >= 4 && memcmp(options, usual, sizeof usual) == 0)
+	if (are_usual(options, n))
 		return TRUE;
 	for (guint32 i = 0; i + 1 < n;) {
 		if (options[i] == 8)
@@ -226,7 +233,7 @@ read_sack(const guint8 *p, guint n, WpSegment *segment)
 static void
 read_options(const guint8 *p, guint32 length, WpSegment *segment)
 {
-	for (guint32 at = 0; at < length && p[at] != OPTION_END;) {
+	for (guint32 at = are_usual(p, length) ? 12 : 0; at < length && p[at] != OPTION_END;) {
 		if (p[at] == OPTION_NONE) {
 			at++;
 			continue;
