@@ -175,7 +175,11 @@ add_children(Builder *builder, const WpNestHost *host)
 			problem->children[i] =
 				(WpNestChild){ wp_nest_clock_at(host->clock, span->call_ns),
 					       wp_nest_clock_at(host->clock, wp_span_end_ns(span)),
-					       host->outgoing[call], types[call], 0, 0, FALSE };
+					       host->outgoing[call],
+					       types[call],
+					       0,
+					       0,
+					       FALSE };
 			builder->flows[i] = flow_of(builder, span);
 			builder->has_flows |= builder->flows[i] != 0;
 			builder->callees[i] = span->callee;

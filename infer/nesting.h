@@ -95,7 +95,7 @@ typedef struct {
 	guint32 span;  /* WP_NO_SPAN: a mark */
 	guint32 type;
 	guint32 bundle;
-	guint32 packet; /* of several that left in one: its number from 1; 0: alone */
+	guint32 packet;      /* of several that left in one: its number from 1; 0: alone */
 	gboolean has_waited; /* for a connection: when it began tells nothing of its parent */
 } WpNestChild;
 
