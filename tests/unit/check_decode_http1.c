@@ -634,7 +634,7 @@ START_TEST(types_of_bodies)
 		{ "APPLICATION/pdf; q=1", TRUE },
 		{ "application/gzi", FALSE },
 		{ "application/", FALSE },
-		{ "applicatio", FALSE },
+		{ "app", FALSE },
 		{ "application\x0fzip", FALSE },
 		{ "IMAGE/png", TRUE },
 		{ "text/html", FALSE },
