@@ -13,10 +13,11 @@
 #include "infer/map.h"
 #include "infer/nesting.h"
 
-#define FIRST_DELAY_NS                                                                             \
-	25000 /* between a return and the call that had waited for it, at most: tried from here */
-#define LAST_DELAY_NS  1600000 /* ... twice as long, and again, until here */
-#define MIN_HANDED     30      /* calls */
+/* Between a return and the call that had waited for it, at most: from the first on, each twice the one before. */
+#define FIRST_DELAY_NS 25000
+#define LAST_DELAY_NS  1600000
+
+#define MIN_HANDED     30 /* calls */
 #define CONTRAST       4 /* times as many begin within that delay as within another such behind it */
 #define TIMES_AS_OFTEN 3 /* ... while no connection is free as while one is */
 
@@ -165,18 +166,25 @@ is_line(const Tally *tally)
 	       share > TIMES_AS_OFTEN * share_free;
 }
 
-static void
-mark_waiting(WpNestProblem *problem, Pool *pool)
+/* The least delay within which calls have waited, or -1: none have. */
+static gint64
+find_delay(Pool *pool)
 {
-	gint64 delay_ns = FIRST_DELAY_NS;
-
-	for (; delay_ns <= LAST_DELAY_NS; delay_ns *= 2) {
+	for (gint64 delay_ns = FIRST_DELAY_NS; delay_ns <= LAST_DELAY_NS; delay_ns *= 2) {
 		count_free(pool, delay_ns);
 		Tally tally = tally_of(pool, delay_ns);
 		if (is_line(&tally))
-			break;
+			return delay_ns;
 	}
-	for (guint i = 0; i < pool->pauses->len && delay_ns <= LAST_DELAY_NS; i++) {
+	return -1;
+}
+
+static void
+mark_waiting(WpNestProblem *problem, Pool *pool)
+{
+	gint64 delay_ns = find_delay(pool);
+
+	for (guint i = 0; i < pool->pauses->len; i++) {
 		const Pause *pause = &g_array_index(pool->pauses, Pause, i);
 		problem->children[pause->child].has_waited =
 			pause->until_ns - pause->from_ns <= delay_ns;
