@@ -30,6 +30,7 @@ extern const WpEvidenceKind wp_evidence_connections;
 extern const WpEvidenceKind wp_evidence_hints;
 extern const WpEvidenceKind wp_evidence_ids;
 extern const WpEvidenceKind wp_evidence_labels;
+extern const WpEvidenceKind wp_evidence_packets;
 extern const WpEvidenceKind wp_evidence_pools;
 extern const WpEvidenceKind wp_evidence_sizes;
 extern const WpEvidenceKind wp_evidence_spans;

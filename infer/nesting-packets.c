@@ -14,11 +14,11 @@
  * request makes them, as a pipeline of its own, the plan of its parents tells that.
  */
 #include "infer/density.h"
+#include "infer/evidence-kind.h"
 #include "infer/map.h"
-#include "infer/nesting.h"
 
-#define PAUSE                                                                                      \
-	10.0 /* mean times from call to call: what is longer tells nothing of how often calls are made */
+/* Mean times from call to call: what is longer tells nothing of how often calls are made. */
+#define PAUSE 10.0
 
 /* The last packet of a flow. */
 typedef struct {
@@ -56,6 +56,8 @@ wp_nest_find_packets(WpNestProblem *problem)
 	guint32 n_packets = 0;
 	double n_beside = 0;
 
+	if (!wp_evidence_has(problem->options->evidence, &wp_evidence_packets))
+		return;
 	for (guint32 c = 0; c < problem->n_children; c++) {
 		guint32 flow = flow_of(problem, &problem->children[c]);
 		if (!flow)
@@ -106,3 +108,9 @@ wp_nest_weigh_packets(WpNestProblem *problem)
 		problem->packet_cost = wp_quick_log(&problem->quick, MAX(likelier, 1));
 	}
 }
+
+const WpEvidenceKind wp_evidence_packets = {
+	.name = "packets",
+	.summary = "calls that left in one packet: no sign that one request made them",
+	.is_default = TRUE,
+};
