@@ -42,7 +42,7 @@ holds_span(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 spa
 
 /* A parent that may still have children, with what is asked of it. */
 typedef struct {
-	gint64 begin_ns;
+	gint64 turn_ns; /* when its begin is taken up */
 	gint64 end_ns;
 	gint64 until_ns; /* stays active so long */
 	guint32 number;
@@ -96,10 +96,13 @@ go_to(Sweep *sweep, gint64 begin_ns)
 		gint64 after_ns = wp_nest_after(problem, parent);
 		gint64 kept_ns = MAX(sweep->is_far ? after_ns : 0, skew_ns);
 		if (parent->end_ns + kept_ns >= begin_ns)
-			sweep->active[sweep->n_active++] = (Active){
-				parent->begin_ns, parent->end_ns, parent->end_ns + kept_ns,
-				sweep->next,      parent->span,   after_ns > 0
-			};
+			sweep->active[sweep->n_active++] =
+				(Active){ parent->begin_ns + parent->wait_ns,
+					  parent->end_ns,
+					  parent->end_ns + kept_ns,
+					  sweep->next,
+					  parent->span,
+					  after_ns > 0 };
 	}
 }
 
@@ -150,8 +153,8 @@ meet_parents(PairSweep *self, guint32 number, gint64 begin_ns)
 		if (parent->until_ns >= begin_ns && may_cause(&self->sweep, parent, bundle, mode))
 			self->func(number, parent->number,
 				   bundle->has_waited ? WP_NEST_WAITED_NS
-						      : begin_ns - parent->begin_ns,
-				   parent->end_ns - end_ns, mode, self->data);
+						      : begin_ns - parent->turn_ns,
+				   parent->end_ns - end_ns - bundle->wait_ns, mode, self->data);
 	}
 }
 

@@ -94,17 +94,18 @@ tally_pair(const WpNestFifo *fifo, guint32 first, guint32 second, Tally *tally)
 {
 	const WpNestChild *children = fifo->problem->children;
 	const WpTrigger *a = &fifo->triggers[first], *b = &fifo->triggers[second];
-	gint64 came[2] = { MIN(a->time_ns, b->time_ns), MAX(a->time_ns, b->time_ns) };
+	gboolean is_turned = b->time_ns < a->time_ns;
+	gint64 came[2] = { (is_turned ? b : a)->turn_ns, (is_turned ? a : b)->turn_ns };
 	gint64 went[2] = { children[first].begin_ns, children[second].begin_ns };
 
-	if (came[0] == came[1] || went[0] == went[1] ||
+	if (a->time_ns == b->time_ns || went[0] == went[1] ||
 	    (!excludes(fifo->problem, first, second) && !excludes(fifo->problem, second, first)))
 		return;
 	double in_order = wp_timelines_gap(fifo->timelines, a->key, went[0] - came[0]) +
 			  wp_timelines_gap(fifo->timelines, a->key, went[1] - came[1]);
 	double crossed = wp_timelines_gap(fifo->timelines, a->key, went[0] - came[1]) +
 			 wp_timelines_gap(fifo->timelines, a->key, went[1] - came[0]);
-	tally->seen += b->time_ns < a->time_ns;
+	tally->seen += is_turned;
 	tally->expected += 1 / (1 + wp_quick_exp(CLAMP(in_order - crossed, -50.0, 50.0)));
 }
 

@@ -166,7 +166,7 @@ add_children(Builder *builder, const WpNestHost *host)
 			guint32 type = mark_type(mark_types, n_types, other);
 			gint64 time_ns = wp_nest_clock_at(host->clock, other->time_ns);
 			problem->children[i] =
-				(WpNestChild){ time_ns, time_ns, WP_NO_SPAN, type, 0, 0, FALSE };
+				(WpNestChild){ time_ns, time_ns, 0, WP_NO_SPAN, type, 0, 0, FALSE };
 			builder->flows[i] = other->flow;
 			builder->has_flows = TRUE;
 			builder->callees[i] = other->callee;
@@ -175,6 +175,7 @@ add_children(Builder *builder, const WpNestHost *host)
 			problem->children[i] =
 				(WpNestChild){ wp_nest_clock_at(host->clock, span->call_ns),
 					       wp_nest_clock_at(host->clock, wp_span_end_ns(span)),
+					       0,
 					       host->outgoing[call],
 					       types[call],
 					       0,

@@ -284,8 +284,9 @@ fill_pairs(Start *start)
 			const WpNestCandidate *candidate = &problem->candidates[at];
 			const WpNestParent *parent = &problem->parents[candidate->parent];
 			gint64 begin_ns = bundle->has_waited ? WP_NEST_WAITED_NS
-							     : bundle->begin_ns - parent->begin_ns;
-			gint64 end_ns = parent->end_ns - bundle->end_ns;
+							     : bundle->begin_ns - parent->begin_ns -
+								       parent->wait_ns;
+			gint64 end_ns = parent->end_ns - bundle->end_ns - bundle->wait_ns;
 			start->pairs[at] = (WpNestPair){
 				plane_number(start, b, candidate->parent, candidate->mode),
 				(guint16)bin_of(problem, begin_ns),

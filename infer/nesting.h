@@ -15,6 +15,7 @@
  *   nesting-line.c      messages taken one at a time, in order: another answer where that is likelier
  *   nesting-rate.c      ... than what messages worked at side by side would send
  *   nesting-clock.c     clocks that go the slower the more the host has in hand
+ *   nesting-turns.c     how long what comes in waits for its turn
  *   nesting-problem.c   spans -> parents, children, bundles
  *   nesting-packets.c   calls that left in one packet, which is no sign of one cause
  *   nesting-reach.c     how long after a one-way message its work begins
@@ -65,6 +66,7 @@ typedef enum {
 typedef struct {
 	gint64 begin_ns;
 	gint64 end_ns;
+	gint64 wait_ns; /* for its turn, after its begin; 0: not asked */
 	guint32 span;
 	guint32 class;
 	guint32 *children; /* by begin_ns */
@@ -91,8 +93,9 @@ typedef struct {
 
 typedef struct {
 	gint64 begin_ns;
-	gint64 end_ns; /* begin_ns where it has no return */
-	guint32 span;  /* WP_NO_SPAN: a mark */
+	gint64 end_ns;  /* begin_ns where it has no return */
+	gint64 wait_ns; /* of its return, for its turn; 0: not asked */
+	guint32 span;   /* WP_NO_SPAN: a mark */
 	guint32 type;
 	guint32 bundle;
 	guint32 packet;      /* of several that left in one: its number from 1; 0: alone */
@@ -102,8 +105,9 @@ typedef struct {
 /* Calls that have the same parent whatever it is: one call, or all calls of a connection. */
 typedef struct {
 	gint64 begin_ns;
-	gint64 end_ns; /* of the last to end */
-	guint32 first; /* into bundle_children */
+	gint64 end_ns;  /* of the last to end */
+	gint64 wait_ns; /* of that one's return */
+	guint32 first;  /* into bundle_children */
 	guint32 n;
 	guint32 kind; /* bundles of one kind may be swapped: same types in the same order, but for rare ones */
 	guint32 first_candidate;
@@ -166,7 +170,9 @@ typedef struct {
 	double *spontaneous;   /* by type: children that no message has caused; NULL: not asked */
 	double grain_ns;       /* delays below it are all alike: clock tick, scheduling */
 	double per_grain;
-	double beside;      /* other calls in the packet of a call, on average */
+	gboolean
+		has_turns; /* gaps are from a turn, which may come out later than what was done in it */
+	double beside;     /* other calls in the packet of a call, on average */
 	double packet_cost; /* nats: of a call that leaves in one packet with the one before it */
 	WpQuickLog quick;
 	WpNestAccident *accidents; /* some of the pairs that are none: what chance is like */
@@ -201,6 +207,26 @@ static inline double
 wp_nest_octaves(const WpNestProblem *problem, gint64 gap_ns)
 {
 	return wp_quick_log2(&problem->quick, (double)gap_ns * problem->per_grain + 1);
+}
+
+/* In a problem with turns, where a gap may be negative: octaves of none. */
+#define WP_NEST_ORIGIN 18.0
+
+/* Likewise of a gap that starts at a turn: one too many before it is as far from none as one behind it. */
+static inline double
+wp_nest_octaves_from_turn(const WpNestProblem *problem, gint64 gap_ns)
+{
+	if (!problem->has_turns)
+		return wp_nest_octaves(problem, MAX(gap_ns, 0));
+	double octaves = wp_nest_octaves(problem, ABS(gap_ns));
+	return MAX(WP_NEST_ORIGIN + (gap_ns < 0 ? -octaves : octaves), 0);
+}
+
+/* Log of what makes a density over those octaves one over the gap itself. */
+static inline double
+wp_nest_log_slope(const WpNestProblem *problem, double octaves)
+{
+	return -G_LN2 * (problem->has_turns ? ABS(octaves - WP_NEST_ORIGIN) : octaves);
 }
 
 /* What a host receives and sends, and its connections' marks: each by time. */

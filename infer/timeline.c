@@ -14,6 +14,7 @@
 
 typedef struct {
 	gint64 end_ns;
+	gint64 turn_ns; /* when its return is taken up */
 	guint32 type;
 } OpenCall;
 
@@ -142,6 +143,7 @@ typedef struct {
 	guint32 packet; /* of the last event; 0: it shares none */
 	guint32 input;  /* x: the last that was received */
 	gint64 input_ns;
+	gint64 turn_ns; /* when that was taken up */
 	gboolean has_ended;
 	double score;
 	gint sign;           /* FOR_COUNTS: counts more (1) or less (-1) */
@@ -163,7 +165,7 @@ count_event(Walk *walk, guint32 y, gint64 gap_ns)
 
 	slot->n += walk->sign;
 	if (y != WP_Y_STOP && gap_ns != TIME_UNKNOWN) {
-		gint bin = wp_density_bin(wp_nest_octaves(timelines->problem, MAX(gap_ns, 0)));
+		gint bin = wp_density_bin(wp_nest_octaves_from_turn(timelines->problem, gap_ns));
 		WpEventSlot *pool = wp_counts_slot(counts, slot->pool);
 		WpEventSlot *own = wp_counts_with_density(counts, slot),
 			    *all = wp_counts_with_density(counts, pool);
@@ -203,14 +205,15 @@ score_event(Walk *walk, Purpose purpose, guint32 y, gint64 gap_ns, gboolean is_b
 	}
 	if (!slot)
 		slot = wp_counts_find_slot(counts, walk->class, WP_X_POOL, y);
-	double octaves = wp_nest_octaves(timelines->problem, MAX(gap_ns, 0));
+	double octaves = wp_nest_octaves_from_turn(timelines->problem, gap_ns);
 	double log = wp_counts_log_of_gap(counts, slot, octaves);
+	double slope = wp_nest_log_slope(timelines->problem, octaves);
 	if (is_beside)
 		log -= timelines->problem->packet_cost;
 	walk->score += log;
 	/* A density over the logarithm of the gap is less over the gap itself, the longer that is. */
-	walk->score -= octaves * G_LN2;
-	note_event(walk, purpose, y, cell, backoff, log - octaves * G_LN2);
+	walk->score += slope;
+	note_event(walk, purpose, y, cell, backoff, log + slope);
 }
 
 WALKS void
@@ -241,10 +244,11 @@ pass_time(Walk *walk, Purpose purpose, const WpNestParent *parent, gint64 until_
 			walk->has_ended = TRUE;
 		} else if (call && return_ns <= until_ns) {
 			walk->last = WP_X_FIRST_TYPE + 2 * call->type + 1;
-			walk->last_ns = return_ns;
+			walk->last_ns = call->turn_ns;
 			walk->packet = 0;
 			walk->input = walk->last;
 			walk->input_ns = return_ns;
+			walk->turn_ns = call->turn_ns;
 			walk->n_returned++;
 		} else {
 			return;
@@ -261,7 +265,7 @@ open_call(Walk *walk, const WpNestChild *child)
 		walk->open[at] = walk->open[at - 1];
 		at--;
 	}
-	walk->open[at] = (OpenCall){ child->end_ns, child->type };
+	walk->open[at] = (OpenCall){ child->end_ns, child->end_ns + child->wait_ns, child->type };
 }
 
 /* With room for N open calls. */
@@ -278,7 +282,8 @@ begin_walk(Walk *walk, const WpNestParent *parent, guint32 class, guint32 n)
 	walk->open = timelines->open;
 	walk->class = walk->node = class;
 	walk->last = walk->input = WP_X_BEGIN;
-	walk->last_ns = walk->input_ns = parent->begin_ns;
+	walk->input_ns = parent->begin_ns;
+	walk->last_ns = walk->turn_ns = parent->begin_ns + parent->wait_ns;
 }
 
 /* Goes on to the call of child NUMBER, the Ith. */
@@ -292,7 +297,7 @@ walk_child(Walk *walk, Purpose purpose, const WpNestParent *parent, guint32 numb
 		walk->triggers[i] =
 			(WpTrigger){ 1 + wp_counts_cell(&walk->timelines->counts, walk->class,
 							walk->input, WP_Y_FIRST_TYPE + child->type),
-				     walk->input_ns, walk->last == walk->input };
+				     walk->input_ns, walk->turn_ns, walk->last == walk->input };
 	meet(walk, purpose, WP_Y_FIRST_TYPE + child->type,
 	     child->has_waited || (i == 0 && parent->is_ghost) ? TIME_UNKNOWN : child->begin_ns,
 	     child->packet && child->packet == walk->packet);
@@ -339,8 +344,9 @@ wp_timelines_gap(const WpTimelines *timelines, guint64 key, gint64 gap_ns)
 	guint32 x = (guint32)(cell / counts->n_y % counts->n_x);
 	const WpEventSlot *slot =
 		wp_counts_find_slot(counts, (guint32)(cell / counts->n_y / counts->n_x), x, y);
-	double octaves = wp_nest_octaves(timelines->problem, MAX(gap_ns, 0));
-	return wp_counts_log_of_gap(counts, slot, octaves) - octaves * G_LN2;
+	double octaves = wp_nest_octaves_from_turn(timelines->problem, gap_ns);
+	return wp_counts_log_of_gap(counts, slot, octaves) +
+	       wp_nest_log_slope(timelines->problem, octaves);
 }
 
 /* --- learning --- */
@@ -501,7 +507,8 @@ is_at_point(const Walk *walk, const Point *point)
 		return FALSE;
 	for (guint32 i = 0; i < point->n_open; i++) {
 		const OpenCall *own = &walk->open[walk->n_returned + i];
-		if (own->end_ns != point->open[i].end_ns || own->type != point->open[i].type)
+		if (own->end_ns != point->open[i].end_ns ||
+		    own->turn_ns != point->open[i].turn_ns || own->type != point->open[i].type)
 			return FALSE;
 	}
 	return TRUE;

@@ -36,6 +36,7 @@ guint32 wp_timelines_n_without(const WpTimelines *timelines);
 typedef struct {
 	guint64 key; /* the point of the plan: class, what was received, call; never 0 */
 	gint64 time_ns;
+	gint64 turn_ns;   /* when that was taken up: gaps are from then */
 	gboolean is_last; /* no other call was made since */
 } WpTrigger;
 

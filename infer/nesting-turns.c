@@ -1,0 +1,188 @@
+/* How long what comes in waits for its turn. See the header. */
+#include "infer/nesting-turns.h"
+
+#define MIN_INPUTS 200
+#define NEIGHBOURS 8  /* on each side, whose waits are known: from them that of one is */
+#define FARTHEST   32 /* these are among so many */
+#define UNKNOWN    -1 /* nothing was sent for it */
+
+/* What came in: the begin of a parent, or the return of a child. */
+typedef struct {
+	gint64 at_ns;
+	guint32 number; /* parent; behind the parents, child */
+} Input;
+
+static gboolean
+returns(const WpNestChild *child)
+{
+	return child->end_ns > child->begin_ns;
+}
+
+static gint
+compare_inputs(gconstpointer a, gconstpointer b)
+{
+	const Input *x = a, *y = b;
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* --- waits of an answer --- */
+
+typedef struct {
+	const WpNestProblem *problem;
+	gint64 *waits_ns; /* by number */
+	GArray *received; /* Input: scratch, of one parent, in order */
+} Waits;
+
+/* Something was sent at AT_NS: for the last of what was received, from FROM on, if it is the first that was. */
+static guint
+send_at(Waits *waits, guint from, gint64 at_ns)
+{
+	const Input *inputs = (const Input *)(const void *)waits->received->data;
+	guint last = from;
+
+	while (last + 1 < waits->received->len && inputs[last + 1].at_ns <= at_ns)
+		last++;
+	gint64 *wait_ns = &waits->waits_ns[inputs[last].number];
+	if (*wait_ns == UNKNOWN && inputs[last].at_ns <= at_ns)
+		*wait_ns = at_ns - inputs[last].at_ns;
+	return last;
+}
+
+static void
+receive(Waits *waits, gint64 at_ns, guint32 number)
+{
+	Input input = { at_ns, number };
+	g_array_append_val(waits->received, input);
+}
+
+/* How long what parent NUMBER received waited until it sent something, if its children are those of ANSWER. */
+static void
+add_parent(Waits *waits, guint32 number, const WpNestParent *answer)
+{
+	const WpNestProblem *problem = waits->problem;
+	const WpNestParent *parent = &problem->parents[number];
+	gboolean has_ended = FALSE;
+	guint last = 0;
+
+	g_array_set_size(waits->received, 0);
+	receive(waits, parent->begin_ns, number);
+	for (guint32 i = 0; i < answer->n; i++) {
+		const WpNestChild *child = &problem->children[answer->children[i]];
+		if (returns(child))
+			receive(waits, child->end_ns, problem->n_parents + answer->children[i]);
+	}
+	g_array_sort(waits->received, compare_inputs);
+	for (guint32 i = 0; i < answer->n; i++) {
+		const WpNestChild *child = &problem->children[answer->children[i]];
+		if (!has_ended && parent->end_ns < child->begin_ns) {
+			last = send_at(waits, last, parent->end_ns);
+			has_ended = TRUE;
+		}
+		if (!child->has_waited) /* else it was sent when a connection came back */
+			last = send_at(waits, last, child->begin_ns);
+	}
+	if (!has_ended)
+		send_at(waits, last, parent->end_ns);
+}
+
+/* --- turns --- */
+
+/* (transfer full) All that came in to PROBLEM, in order. */
+static GArray *
+list_inputs(const WpNestProblem *problem)
+{
+	GArray *inputs = g_array_new(FALSE, FALSE, sizeof(Input));
+
+	for (guint32 p = 0; p < problem->n_parents; p++) {
+		Input input = { problem->parents[p].begin_ns, p };
+		g_array_append_val(inputs, input);
+	}
+	for (guint32 c = 0; c < problem->n_children; c++) {
+		Input input = { problem->children[c].end_ns, problem->n_parents + c };
+		if (returns(&problem->children[c]))
+			g_array_append_val(inputs, input);
+	}
+	g_array_sort(inputs, compare_inputs);
+	return inputs;
+}
+
+/* The waits known next to input AT, on one side; STEP is -1 or 1. */
+static guint32
+list_neighbours(const Waits *waits, const GArray *inputs, guint at, gint step, gint64 *out)
+{
+	guint32 n = 0;
+	gint64 i = (gint64)at + step;
+
+	for (gint far = 0; far < FARTHEST && n < NEIGHBOURS && i >= 0 && i < inputs->len; far++) {
+		gint64 wait_ns = waits->waits_ns[g_array_index(inputs, Input, i).number];
+		if (wait_ns != UNKNOWN)
+			out[n++] = wait_ns;
+		i += step;
+	}
+	return n;
+}
+
+/* The median of its neighbours' waits: its own would speak for itself. */
+static gint64
+wait_of(const Waits *waits, const GArray *inputs, guint at)
+{
+	gint64 around[2 * NEIGHBOURS];
+	guint32 n = list_neighbours(waits, inputs, at, -1, around);
+
+	n += list_neighbours(waits, inputs, at, 1, around + n);
+	return n > 0 ? wp_nest_select_time(around, n, n / 2) : 0;
+}
+
+static void
+set_bundle_waits(WpNestProblem *problem)
+{
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		WpNestBundle *bundle = &problem->bundles[b];
+		for (guint32 i = 0; i < bundle->n; i++) {
+			guint32 number = problem->bundle_children[bundle->first + i];
+			if (problem->children[number].end_ns == bundle->end_ns)
+				bundle->wait_ns = problem->children[number].wait_ns;
+		}
+	}
+}
+
+static gboolean
+has_messages(const WpNestProblem *problem)
+{
+	for (guint32 p = 0; p < problem->n_parents; p++)
+		if (problem->parents[p].is_message)
+			return TRUE;
+	return FALSE;
+}
+
+gboolean
+wp_nest_take_turns(WpNestProblem *problem, const WpNestProblem *answer)
+{
+	g_autoptr(GArray) inputs = list_inputs(problem);
+	Waits waits = { .problem = problem };
+	gsize n = (gsize)problem->n_parents + problem->n_children;
+
+	if (inputs->len < MIN_INPUTS || has_messages(problem))
+		return FALSE;
+	waits.waits_ns = g_new(gint64, n);
+	waits.received = g_array_new(FALSE, FALSE, sizeof(Input));
+	for (gsize i = 0; i < n; i++)
+		waits.waits_ns[i] = UNKNOWN;
+	for (guint32 p = 0; p < problem->n_parents; p++)
+		add_parent(&waits, p, &answer->parents[p]);
+	for (guint i = 0; i < inputs->len; i++) {
+		guint32 number = g_array_index(inputs, Input, i).number;
+		gint64 wait_ns = wait_of(&waits, inputs, i);
+		if (number < problem->n_parents)
+			problem->parents[number].wait_ns = wait_ns;
+		else
+			problem->children[number - problem->n_parents].wait_ns = wait_ns;
+	}
+	g_array_unref(waits.received);
+	g_free(waits.waits_ns);
+	set_bundle_waits(problem);
+	problem->has_turns = TRUE;
+	return TRUE;
+}
