@@ -588,6 +588,31 @@ is_steady(Line *line)
 	return MIN(n[0], n[1]) < ENOUGH || sums[0] / n[0] - sums[1] / n[1] < MAX_FASTER;
 }
 
+/*
+ * How likely it is if what is sent tells by itself when the next is sent, whatever comes: a clock. Such is a line in which
+ * there is always a message; whether one is there must tell something.
+ */
+static double
+score_clock(Line *line)
+{
+	const WpNestProblem *own = &line->own;
+	double total = 0;
+
+	deal_in_order(line, 0, FALSE);
+	for (guint32 p = 0; p < own->n_parents; p++) {
+		WpNestParent *parent = &own->parents[p];
+		if (parent->n > 0 && parent->children[0] > 0)
+			parent->begin_ns = parent->end_ns = line->free_ns[parent->children[0]];
+	}
+	learn(line);
+	for (guint32 p = 0; p < own->n_parents; p++)
+		total += wp_timelines_score(line->timelines, p, own->parents[p].children,
+					    own->parents[p].n) +
+			 wp_timelines_cost_of_once(line->timelines, own->parents[p].children,
+						   own->parents[p].n);
+	return total;
+}
+
 /* Settles from the first answer from which it promises most. */
 static double
 settle_best(Line *line)
@@ -617,8 +642,8 @@ wp_nest_try_line(WpNestProblem *problem, WpNestBelief *beliefs)
 		return FALSE;
 	Line line;
 	init_line(problem, &line);
-	double least = MIN_LIKELIER * problem->n_children +
-		       MAX(score_answer(problem, beliefs), score_rate(problem));
+	double least = MAX(score_answer(problem, beliefs), score_rate(problem));
+	least = MAX(least, score_clock(&line)) + MIN_LIKELIER * problem->n_children;
 	gboolean is_line =
 		settle_best(&line) > least && is_steady(&line) && !wp_nest_is_stopped(problem);
 	if (is_line)

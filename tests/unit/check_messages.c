@@ -90,6 +90,13 @@ static const Row rows[] = {
 	  "send c.x\n"
 	  "[operation a.x]\nplan = work 1ms\n[operation c.x]\nplan = work 1ms\n",
 	  1000, 20, 0, 0, TRUE },
+	{ "a clock and messages that share a node by chance",
+	  "[client users]\narrivals = poisson(20/s)\nplan = send a.x\n"
+	  "[client clock]\nnodes = a\narrivals = regular(20/s)\nplan = wait normal(20ms, 25%); "
+	  "send c.x\n"
+	  "[service a]\n[service c]\n"
+	  "[operation a.x]\nplan = work 1ms\n[operation c.x]\nplan = work 1ms\n",
+	  2000, 0, 0, 0, TRUE },
 	{ "two systems, then nothing", STRANGERS("20/s", IDLE_AT_END), 2000, 0, 0, 0, TRUE },
 	{ "two systems, and nothing in between", STRANGERS("20/s", IDLE_BETWEEN), 2000, 0, 0, 0,
 	  TRUE },
