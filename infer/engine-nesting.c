@@ -307,14 +307,14 @@ solve_hosts(Engine *engine, guint n_threads)
 	wp_parallel_run(engine->n_hosts, n_threads, solve_item, &hosts);
 }
 
-/* The links have the paces of hosts, which go over to them, where one has a clock of its own. */
+/* The links have the paces of hosts, which go over to them, where one has a clock of its own, or workers. */
 static void
 keep_paces(Engine *engine)
 {
 	WpLinks *links = engine->links;
 
 	for (guint32 host = 0; host < engine->n_hosts && !links->paces; host++)
-		if (engine->paces[host].pace > 0) {
+		if (engine->paces[host].pace > 0 || engine->paces[host].workers > 0) {
 			links->paces = engine->paces;
 			links->n_paces = engine->n_hosts;
 		}

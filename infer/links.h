@@ -52,10 +52,11 @@ struct WpLink {
 	guint32 evidence;     /* WP_EVIDENCE_... */
 };
 
-/* By what clock the work of a host goes (nesting-clock.h). */
+/* By what clock the work of a host goes (nesting-clock.h), and how many messages are worked at at a time (nesting-workers.h). */
 typedef struct {
 	double pace; /* 0: real time */
 	guint32 processors;
+	guint32 workers; /* each at one message, in the order in which they come; 0: any number */
 } WpPace;
 
 struct WpLinks {
@@ -69,7 +70,7 @@ struct WpLinks {
 	 * product of its links' probabilities to this power; 1 where nothing is known of it.
 	 */
 	double whole_power;
-	WpPace *paces; /* by host; NULL: all go by real time */
+	WpPace *paces; /* by host; NULL: all go by real time, and wait for no worker */
 	guint32 n_paces;
 };
 

@@ -3,7 +3,8 @@
  * return. A host on real time is done with a piece when its time is over; one with a clock of its own keeps
  * its pieces by when they are due on that clock, which goes at another rate with all that comes and goes. But where
  * a host is seen to take its pieces one after the other in order of when they could begin (an event loop), it does
- * so here: then a piece has taken from when the one before was done.
+ * so here: then a piece has taken from when the one before was done. Where a few workers take messages from a queue,
+ * a message waits for one of them, and has taken from when one took it up.
  */
 #include "infer/redraw.h"
 
@@ -59,8 +60,9 @@ typedef struct {
 	gint64 at_ns;     /* ... at this time */
 	guint32 turn;     /* changes so far */
 	gboolean is_in_order;
-	GQueue waiting;   /* in order: spans whose next action is ready */
-	gboolean is_busy; /* ... with one that was */
+	GQueue waiting;    /* in order: spans whose next action is ready; with workers: that came */
+	gboolean is_busy;  /* ... with one that was */
+	guint32 n_at_work; /* workers */
 } Host;
 
 typedef struct {
@@ -113,6 +115,14 @@ clocked(const Redraw *redraw, guint32 host)
 {
 	return host < redraw->n_hosts && redraw->hosts[host].pace.pace > 0 ? &redraw->hosts[host]
 									   : NULL;
+}
+
+/* NULL where those who come to HOST wait for no worker. */
+static Host *
+queued(const Redraw *redraw, guint32 host)
+{
+	return host < redraw->n_hosts && redraw->hosts[host].pace.workers > 0 ? &redraw->hosts[host]
+									      : NULL;
 }
 
 /* --- what each call does --- */
@@ -286,6 +296,69 @@ measure_in_order(const GPtrArray *done)
 	}
 }
 
+/* A span with actions, which waits for a worker. */
+typedef struct {
+	gint64 came_ns;
+	guint32 host;
+	guint32 span;
+} Comer;
+
+static gint
+compare_comers(gconstpointer a, gconstpointer b)
+{
+	const Comer *x = a, *y = b;
+
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	if (x->came_ns != y->came_ns)
+		return x->came_ns < y->came_ns ? -1 : 1;
+	return (x->span > y->span) - (x->span < y->span);
+}
+
+/* COMER is taken up by the one of N workers who is done first, at FREE_NS. */
+static void
+take_up(Redraw *redraw, const Comer *comer, gint64 *free_ns, guint32 n)
+{
+	guint32 first = redraw->first[comer->span], end = redraw->first[comer->span + 1];
+	Action *action = &g_array_index(redraw->actions, Action, first);
+	guint32 who = 0;
+
+	for (guint32 i = 1; i < n; i++)
+		if (free_ns[i] < free_ns[who])
+			who = i;
+	action->ready_ns = MAX(action->ready_ns, free_ns[who]);
+	action->time_ns = MAX(action->time_ns, action->ready_ns);
+	free_ns[who] =
+		MAX(action->time_ns, g_array_index(redraw->actions, Action, end - 1).time_ns);
+}
+
+/* What waits for a worker has not begun before. */
+static void
+find_taken_up(Redraw *redraw)
+{
+	g_autoptr(GArray) comers = g_array_new(FALSE, FALSE, sizeof(Comer));
+	g_autoptr(GArray) free_ns = g_array_new(FALSE, FALSE, sizeof(gint64));
+	const gint64 never_ns = G_MININT64;
+
+	for (guint32 i = 0; i < redraw->n; i++) {
+		const WpSpan *span = &redraw->spans[i];
+		Comer comer = { wp_span_served_ns(span), span->callee_host, i };
+		if (queued(redraw, comer.host) && redraw->first[i] < redraw->first[i + 1])
+			g_array_append_val(comers, comer);
+	}
+	g_array_sort(comers, compare_comers);
+	for (guint i = 0; i < comers->len; i++) {
+		const Comer *comer = &g_array_index(comers, Comer, i);
+		guint32 n = redraw->hosts[comer->host].pace.workers;
+		if (i == 0 || comer->host != comer[-1].host) {
+			g_array_set_size(free_ns, 0);
+			for (guint32 k = 0; k < n; k++)
+				g_array_append_val(free_ns, never_ns);
+		}
+		take_up(redraw, comer, (gint64 *)(void *)free_ns->data, n);
+	}
+}
+
 static void
 find_works(Redraw *redraw)
 {
@@ -355,6 +428,7 @@ find_actions(Redraw *redraw)
 		add_actions(redraw, &redraw->spans[i], steps);
 	}
 	redraw->first[redraw->n] = redraw->actions->len;
+	find_taken_up(redraw);
 	find_works(redraw);
 	redraw->next = g_memdup2(redraw->first, (gsize)(redraw->n + 1) * sizeof(guint32));
 	redraw->n_returned = g_new0(guint32, MAX(redraw->actions->len, 1));
@@ -490,6 +564,36 @@ begin_work(Redraw *redraw, guint32 number)
 		work_by_clock(redraw, host, number, action->work);
 }
 
+/* SPAN has come to its callee: a worker takes it up, or it waits for one. */
+static void
+arrive(Redraw *redraw, guint32 number)
+{
+	Host *host = queued(redraw, redraw->spans[number].callee_host);
+
+	if (host && redraw->next[number] < redraw->first[number + 1]) {
+		if (host->n_at_work == host->pace.workers) {
+			g_queue_push_tail(&host->waiting, GUINT_TO_POINTER(number));
+			return;
+		}
+		host->n_at_work++;
+	}
+	begin_work(redraw, number);
+}
+
+/* A worker is done with SPAN, and takes up what has waited longest. */
+static void
+leave(Redraw *redraw, guint32 number)
+{
+	Host *host = queued(redraw, redraw->spans[number].callee_host);
+
+	if (!host || redraw->next[number] < redraw->first[number + 1])
+		return;
+	if (g_queue_is_empty(&host->waiting))
+		host->n_at_work--;
+	else
+		begin_work(redraw, GPOINTER_TO_UINT(g_queue_pop_head(&host->waiting)));
+}
+
 /* SPAN is called. */
 static void
 call(Redraw *redraw, guint32 number)
@@ -513,6 +617,7 @@ act(Redraw *redraw, guint32 number)
 	else
 		expect(redraw, (double)span->way_out_ns, RETURNED, number);
 	begin_work(redraw, number);
+	leave(redraw, number);
 }
 
 /* Whoever called SPAN has its return. */
@@ -573,7 +678,7 @@ happen(Redraw *redraw, const Event *event)
 		call(redraw, event->subject);
 		break;
 	case ARRIVED:
-		begin_work(redraw, event->subject);
+		arrive(redraw, event->subject);
 		break;
 	case RETURNED:
 		get_back(redraw, event->subject);
