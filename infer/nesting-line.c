@@ -72,8 +72,8 @@ state_at(const Line *line, guint32 i)
 
 /* --- is it to be asked at all --- */
 
-static gboolean
-is_for_lines(const WpNestProblem *problem)
+gboolean
+wp_nest_is_of_messages(const WpNestProblem *problem)
 {
 	if (problem->n_parents < MIN_MESSAGES || problem->n_children < MIN_MESSAGES ||
 	    problem->n_bundles != problem->n_children || problem->n_open)
@@ -302,12 +302,8 @@ draw(Line *line)
 
 /* --- first answers --- */
 
-/*
- * By class: the type of which its messages cause one each, as far as the answer that there is tells; else the one
- * of which there are about as many. (transfer full)
- */
-static guint32 *
-find_mains(const WpNestProblem *problem)
+guint32 *
+wp_nest_find_mains(const WpNestProblem *problem)
 {
 	guint32 n_types = problem->n_types;
 	guint32 *mains = g_new0(guint32, MAX(problem->n_classes, 1));
@@ -338,20 +334,31 @@ find_mains(const WpNestProblem *problem)
 	return mains;
 }
 
-/* How many of the first SENT are of messages before the capture: as few as let the others come behind CAME. */
-static guint32
-count_unknown(const WpNestProblem *problem, const GArray *sent, const GArray *came)
+guint32
+wp_nest_count_unknown(const gint64 *sent_ns, guint32 n_sent, const gint64 *came_ns, guint32 n_came)
 {
-	for (guint32 unknown = 0; unknown < MIN(sent->len, MAX_UNKNOWN); unknown++) {
+	for (guint32 unknown = 0; unknown < MIN(n_sent, MAX_UNKNOWN); unknown++) {
 		guint32 n_early = 0;
-		for (guint32 i = 0; i + unknown < sent->len && i < came->len; i++)
-			n_early += problem->children[g_array_index(sent, guint32, i + unknown)]
-					   .begin_ns <
-				   problem->parents[g_array_index(came, guint32, i)].begin_ns;
-		if (n_early <= MAX_EARLY * sent->len)
+		for (guint32 i = 0; i + unknown < n_sent && i < n_came; i++)
+			n_early += sent_ns[i + unknown] < came_ns[i];
+		if (n_early <= MAX_EARLY * n_sent)
 			return unknown;
 	}
 	return 0;
+}
+
+/* How many of SENT are of messages before CAME. */
+static guint32
+count_unknown(const WpNestProblem *problem, const GArray *sent, const GArray *came)
+{
+	g_autofree gint64 *sent_ns = g_new(gint64, MAX(sent->len, 1));
+	g_autofree gint64 *came_ns = g_new(gint64, MAX(came->len, 1));
+
+	for (guint i = 0; i < sent->len; i++)
+		sent_ns[i] = problem->children[g_array_index(sent, guint32, i)].begin_ns;
+	for (guint i = 0; i < came->len; i++)
+		came_ns[i] = problem->parents[g_array_index(came, guint32, i)].begin_ns;
+	return wp_nest_count_unknown(sent_ns, sent->len, came_ns, came->len);
 }
 
 /* Gives each of the messages CAME one of SENT, in order, with the others up to the one of a message BEFORE (or behind) it. */
@@ -389,7 +396,7 @@ deal_in_order(Line *line, guint turn, gboolean is_behind)
 {
 	const WpNestProblem *problem = line->problem;
 	guint32 n = problem->n_children;
-	g_autofree guint32 *mains = find_mains(problem);
+	g_autofree guint32 *mains = wp_nest_find_mains(problem);
 	g_autofree gboolean *is_main = g_new0(gboolean, problem->n_types);
 	g_autofree guint32 *first = g_new(guint32, n), *end = g_new(guint32, n);
 	guint32 edge = 0;
@@ -638,7 +645,7 @@ settle_best(Line *line)
 gboolean
 wp_nest_try_line(WpNestProblem *problem, WpNestBelief *beliefs)
 {
-	if (!is_for_lines(problem))
+	if (!wp_nest_is_of_messages(problem))
 		return FALSE;
 	Line line;
 	init_line(problem, &line);

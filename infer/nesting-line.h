@@ -24,4 +24,17 @@
  */
 gboolean wp_nest_try_line(WpNestProblem *problem, WpNestBelief *beliefs);
 
+/* TRUE where all that the host of PROBLEM receives are one-way messages, and of all that there is enough. */
+gboolean wp_nest_is_of_messages(const WpNestProblem *problem);
+
+/*
+ * (transfer full) By class: the type of which its messages cause one each, as far as the answer that there is tells;
+ * else the one of which there are about as many.
+ */
+guint32 *wp_nest_find_mains(const WpNestProblem *problem);
+
+/* How many of the first things sent are of messages before the capture: as few as let the others come behind those that came. */
+guint32 wp_nest_count_unknown(const gint64 *sent_ns, guint32 n_sent, const gint64 *came_ns,
+			      guint32 n_came);
+
 #endif

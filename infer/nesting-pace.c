@@ -11,6 +11,7 @@
 
 #include "infer/nesting-line.h"
 #include "infer/nesting-turns.h"
+#include "infer/nesting-workers.h"
 #include "infer/timeline.h"
 
 #define BUSY         1.2  /* candidates a bundle: with fewer, delays decide little */
@@ -33,8 +34,8 @@
 #define MAX_TAKES  4    /* each by the answer before it */
 
 static const WpPace paces[] = {
-	{ 0, 1 }, { 0.25, 1 }, { 0.5, 1 }, { 0.75, 1 }, { 1, 1 },
-	{ 1, 2 }, { 1, 4 },    { 1, 8 },   { 1, 16 },
+	{ 0, 1, 0 }, { 0.25, 1, 0 }, { 0.5, 1, 0 }, { 0.75, 1, 0 }, { 1, 1, 0 },
+	{ 1, 2, 0 }, { 1, 4, 0 },    { 1, 8, 0 },   { 1, 16, 0 },
 };
 #define REAL_TIME (&paces[0])
 #define ALL_WORK  (&paces[4])
@@ -370,6 +371,33 @@ settle_turns(const Host *host, Solution *solution)
 		*solution = other;
 }
 
+/*
+ * Solves anew where several workers take messages from a queue: each begins when it is taken up. The answer tells better
+ * than the one before when messages are done, so it is asked again as long as all becomes likelier by that. Returns how many
+ * workers; 0: any number, and SOLUTION stays.
+ */
+static guint32
+try_workers(const Host *host, Solution *solution)
+{
+	g_autofree gint64 *begins_ns = g_new(gint64, MAX(solution->problem->n_parents, 1));
+	WpNestHost own = *host->host;
+	const Host queue = { host->resolved, &own, host->options, NULL };
+	double before = -G_MAXDOUBLE, score = 0;
+	guint32 workers = 0;
+
+	own.begins_ns = begins_ns;
+	for (gint turn = 0; turn < MAX_TURNS && !wp_nest_is_stopped(solution->problem); turn++) {
+		guint32 n = wp_nest_find_workers(solution->problem, begins_ns, &score);
+		if (n == 0 || score < before + MIN_GAIN)
+			break;
+		before = score;
+		workers = n;
+		clear_solution(solution);
+		*solution = solve_at(&queue, REAL_TIME);
+	}
+	return workers;
+}
+
 WpNestProblem *
 wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOptions *options,
 	      WpNestBelief **out_beliefs, WpPace *out_pace)
@@ -395,10 +423,12 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 		while (solution.n_takes < n_takes && take_again(&own, &solution))
 			;
 	}
+	*out_pace = *solution.pace;
 	if (solution.problem)
-		wp_nest_try_line(solution.problem, solution.beliefs);
+		out_pace->workers = wp_nest_try_line(solution.problem, solution.beliefs)
+					    ? 1
+					    : try_workers(&own, &solution);
 	g_free(part.incoming);
 	*out_beliefs = solution.beliefs;
-	*out_pace = *solution.pace;
 	return solution.problem;
 }

@@ -7,6 +7,7 @@
 #define N_BINS         480 /* 40 octaves */
 #define HALF           2   /* bins, of the box that smooths */
 #define ROUNDS         12
+#define ROUNDS_FROM    40   /* begun from all that came before, not from candidates */
 #define FLOOR          1e-3 /* share of a flat density over octaves */
 #define ALONE          0.02 /* of what is sent: caused by none, at any time */
 
@@ -17,30 +18,26 @@ typedef struct {
 	double n_parents;
 } Gaps;
 
+/* A thing sent and a message that may have caused it. */
+typedef struct {
+	guint32 gaps; /* into Rate.gaps */
+	guint32 bin;
+} Pair;
+
 typedef struct {
 	const WpNestProblem *problem;
-	Gaps *gaps;    /* by (type, class) */
-	guint16 *bins; /* by candidate */
-	double *alone; /* by type: a grain */
+	Gaps *gaps; /* by (type, class) */
+	GArray *pairs;
+	guint32 *first; /* by bundle, [n_bundles + 1]: into pairs */
+	double *alone;  /* by type: a grain */
 } Rate;
 
-/* Ghosts are there for whatever else explains nothing. */
-static gboolean
-counts(const Rate *rate, const WpNestCandidate *candidate)
+static guint32
+type_of(const WpNestProblem *problem, const WpNestBundle *bundle)
 {
-	return !rate->problem->parents[candidate->parent].is_ghost;
+	return problem->children[problem->bundle_children[bundle->first]].type;
 }
 
-static Gaps *
-gaps_of(const Rate *rate, const WpNestBundle *bundle, const WpNestCandidate *candidate)
-{
-	const WpNestProblem *problem = rate->problem;
-	guint32 type = problem->children[problem->bundle_children[bundle->first]].type;
-	guint32 class = problem->parents[candidate->parent].class;
-	return &rate->gaps[(gsize)type * problem->n_classes + class];
-}
-
-/* At first a gap counts the less, the more candidates a bundle has. */
 static void
 init_rate(const WpNestProblem *problem, Rate *out)
 {
@@ -51,28 +48,49 @@ init_rate(const WpNestProblem *problem, Rate *out)
 
 	*out = (Rate){ .problem = problem,
 		       .gaps = g_new0(Gaps, MAX(problem->n_types * n_classes, 1)),
-		       .bins = g_new(guint16, MAX(problem->n_candidates, 1)),
+		       .pairs = g_array_new(FALSE, FALSE, sizeof(Pair)),
+		       .first = g_new0(guint32, (gsize)problem->n_bundles + 1),
 		       .alone = g_new0(double, MAX(problem->n_types, 1)) };
 	for (guint32 p = 0; p < problem->n_parents; p++)
 		for (guint32 t = 0; t < problem->n_types; t++)
 			out->gaps[t * n_classes + problem->parents[p].class].n_parents++;
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
-		const WpNestBundle *bundle = &problem->bundles[b];
-		out->alone[problem->children[problem->bundle_children[bundle->first]].type] +=
-			ALONE / MAX(grains, 1);
-		for (guint32 i = 0; i < bundle->n_candidates; i++) {
-			guint32 at = bundle->first_candidate + i;
-			const WpNestCandidate *candidate = &problem->candidates[at];
-			gint64 gap_ns =
-				bundle->begin_ns - problem->parents[candidate->parent].begin_ns;
-			double octaves = wp_nest_octaves(problem, MAX(gap_ns, 0));
-			if (!counts(out, candidate))
-				continue;
-			out->bins[at] = (guint16)MIN(octaves * BINS_AN_OCTAVE, N_BINS - 1);
-			gaps_of(out, bundle, candidate)->weight[out->bins[at]] +=
-				1.0 / bundle->n_candidates;
-		}
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		out->alone[type_of(problem, &problem->bundles[b])] += ALONE / MAX(grains, 1);
+}
+
+static void
+clear_rate(Rate *rate)
+{
+	g_free(rate->gaps);
+	g_array_unref(rate->pairs);
+	g_free(rate->first);
+	g_free(rate->alone);
+}
+
+/* That PARENT, whose work began GAP_NS before, may have caused BUNDLE. */
+static void
+add_pair(Rate *rate, const WpNestBundle *bundle, guint32 parent, gint64 gap_ns)
+{
+	const WpNestProblem *problem = rate->problem;
+	double octaves = wp_nest_octaves(problem, MAX(gap_ns, 0));
+	Pair pair = { type_of(problem, bundle) * problem->n_classes +
+			      problem->parents[parent].class,
+		      (guint32)MIN(octaves * BINS_AN_OCTAVE, N_BINS - 1) };
+
+	g_array_append_val(rate->pairs, pair);
+}
+
+/* At first a gap counts the less, the more there are of a bundle, whose pairs are the last. */
+static void
+end_bundle(Rate *rate, guint32 number)
+{
+	guint32 first = rate->first[number], n = rate->pairs->len - first;
+
+	for (guint32 i = 0; i < n; i++) {
+		const Pair *pair = &g_array_index(rate->pairs, Pair, first + i);
+		rate->gaps[pair->gaps].weight[pair->bin] += 1.0 / n;
 	}
+	rate->first[number + 1] = rate->pairs->len;
 }
 
 /* Weights to densities; then there are no weights. */
@@ -96,47 +114,87 @@ learn(Gaps *gaps)
 		gaps->weight[i] = 0;
 }
 
-/* What BUNDLE adds to the likelihood; its gaps are counted by what each explains of it. */
+/* What bundle NUMBER adds to the likelihood; its gaps are counted by what each explains of it. */
 static double
-spread(const Rate *rate, const WpNestBundle *bundle)
+spread(const Rate *rate, guint32 number)
 {
 	const WpNestProblem *problem = rate->problem;
-	double sum = rate->alone[problem->children[problem->bundle_children[bundle->first]].type];
+	double sum = rate->alone[type_of(problem, &problem->bundles[number])];
 
-	for (guint32 i = 0; i < bundle->n_candidates; i++) {
-		guint32 at = bundle->first_candidate + i;
-		if (counts(rate, &problem->candidates[at]))
-			sum += gaps_of(rate, bundle, &problem->candidates[at])
-				       ->density[rate->bins[at]];
+	for (guint32 i = rate->first[number]; i < rate->first[number + 1]; i++) {
+		const Pair *pair = &g_array_index(rate->pairs, Pair, i);
+		sum += rate->gaps[pair->gaps].density[pair->bin];
 	}
-	for (guint32 i = 0; i < bundle->n_candidates; i++) {
-		guint32 at = bundle->first_candidate + i;
-		if (!counts(rate, &problem->candidates[at]))
-			continue;
-		Gaps *gaps = gaps_of(rate, bundle, &problem->candidates[at]);
-		gaps->weight[rate->bins[at]] += gaps->density[rate->bins[at]] / sum;
+	for (guint32 i = rate->first[number]; i < rate->first[number + 1]; i++) {
+		const Pair *pair = &g_array_index(rate->pairs, Pair, i);
+		Gaps *gaps = &rate->gaps[pair->gaps];
+		gaps->weight[pair->bin] += gaps->density[pair->bin] / sum;
 	}
 	return wp_quick_log(&problem->quick, sum);
+}
+
+/* Of bundles FIRST to END. */
+static double
+maximise(const Rate *rate, guint rounds, guint32 first, guint32 end)
+{
+	const WpNestProblem *problem = rate->problem;
+	gsize n_gaps = (gsize)problem->n_types * problem->n_classes;
+	double score = 0;
+
+	for (guint round = 0; round < rounds && !wp_nest_is_stopped(problem); round++) {
+		for (gsize g = 0; g < n_gaps; g++)
+			learn(&rate->gaps[g]);
+		/* As many as are sent are expected. */
+		score = -(double)(end - first);
+		for (guint32 b = first; b < end; b++)
+			score += spread(rate, b);
+	}
+	return score;
 }
 
 double
 wp_nest_rate_score(const WpNestProblem *problem)
 {
-	gsize n_gaps = (gsize)problem->n_types * problem->n_classes;
-	double score = 0;
 	Rate rate;
 
 	init_rate(problem, &rate);
-	for (gint round = 0; round < ROUNDS && !wp_nest_is_stopped(problem); round++) {
-		for (gsize g = 0; g < n_gaps; g++)
-			learn(&rate.gaps[g]);
-		/* As many as are sent are expected. */
-		score = -(double)problem->n_bundles;
-		for (guint32 b = 0; b < problem->n_bundles; b++)
-			score += spread(&rate, &problem->bundles[b]);
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		const WpNestBundle *bundle = &problem->bundles[b];
+		for (guint32 i = 0; i < bundle->n_candidates; i++) {
+			guint32 parent = problem->candidates[bundle->first_candidate + i].parent;
+			/* Ghosts are there for whatever else explains nothing. */
+			if (!problem->parents[parent].is_ghost)
+				add_pair(&rate, bundle, parent,
+					 bundle->begin_ns - problem->parents[parent].begin_ns);
+		}
+		end_bundle(&rate, b);
 	}
-	g_free(rate.gaps);
-	g_free(rate.bins);
-	g_free(rate.alone);
+	double score = maximise(&rate, ROUNDS, 0, problem->n_bundles);
+	clear_rate(&rate);
+	return score;
+}
+
+double
+wp_nest_rate_score_from(const WpNestProblem *problem, const gint64 *begins_ns, guint32 back,
+			guint32 first, guint32 end)
+{
+	gsize n_gaps = (gsize)problem->n_types * problem->n_classes;
+	guint32 begun = 0;
+	Rate rate;
+
+	init_rate(problem, &rate);
+	for (gsize g = 0; g < n_gaps; g++)
+		rate.gaps[g].n_parents *= (double)(end - first) / problem->n_bundles;
+	for (guint32 b = first; b < end; b++) {
+		const WpNestBundle *bundle = &problem->bundles[b];
+		rate.first[b] = rate.pairs->len;
+		while (begun < problem->n_parents && begins_ns[begun] < bundle->begin_ns)
+			begun++;
+		for (guint32 p = begun > back ? begun - back : 0; p < begun; p++)
+			add_pair(&rate, bundle, p, bundle->begin_ns - begins_ns[p]);
+		end_bundle(&rate, b);
+	}
+	double score = maximise(&rate, ROUNDS_FROM, first, end);
+	clear_rate(&rate);
 	return score;
 }

@@ -18,4 +18,11 @@
 /* Log likelihood, per grain of time. */
 double wp_nest_rate_score(const WpNestProblem *problem);
 
+/*
+ * ... of bundles FIRST to END, if the work at each parent began at BEGINS_NS, by parent and ascending, and what is sent was
+ * caused by one of the last BACK whose work had begun before it.
+ */
+double wp_nest_rate_score_from(const WpNestProblem *problem, const gint64 *begins_ns, guint32 back,
+			       guint32 first, guint32 end);
+
 #endif

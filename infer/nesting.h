@@ -14,6 +14,7 @@
  *   nesting-pace.c      the whole: by which clock the host's work goes, and the answer on it
  *   nesting-line.c      messages taken one at a time, in order: another answer where that is likelier
  *   nesting-rate.c      ... than what messages worked at side by side would send
+ *   nesting-workers.c   ... or by several workers: when each was taken up
  *   nesting-clock.c     clocks that go the slower the more the host has in hand
  *   nesting-turns.c     how long what comes in waits for its turn
  *   nesting-problem.c   spans -> parents, children, bundles
@@ -239,6 +240,7 @@ typedef struct {
 	guint32 n_marks;
 	double n_lost;            /* calls into it that are missing (missing.h) */
 	const WpNestClock *clock; /* that its times are by; NULL: real time */
+	const gint64 *begins_ns;  /* by parent: when the work at it began; NULL: when it came */
 } WpNestHost;
 
 /* TIME_NS by CLOCK, or as it is where that is NULL: real time. What is earlier is never later (nesting-clock.c). */

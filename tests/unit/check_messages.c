@@ -28,9 +28,10 @@ typedef struct {
 	"[operation b.x]\nplan = wait " stage "; send c.x" more "\n"                               \
 	"[operation c.x]\nplan = work 1ms\n[operation d.x]\nplan = work 1ms\n"
 
-/* Each service has one worker. */
-#define WORKERS(stage, more)                                                                       \
-	"[service a]\nworkers = 1\n[service b]\nworkers = 1\n[service c]\n[service d]\n"           \
+/* Each service has as many workers. */
+#define WORKERS(workers, stage, more)                                                              \
+	"[service a]\nworkers = " workers "\n[service b]\nworkers = " workers                      \
+	"\n[service c]\n[service d]\n"                                                             \
 	"[operation a.x]\nplan = wait " stage "; send b.x\n"                                       \
 	"[operation b.x]\nplan = wait " stage "; send c.x" more "\n"                               \
 	"[operation c.x]\nplan = work 1ms\n[operation d.x]\nplan = work 1ms\n"
@@ -61,13 +62,14 @@ static const Row rows[] = {
 	{ "memoryless", PIPELINE("exponential(40ms)", ""), 1500, 5, 0.80, 0.80, FALSE },
 	{ "two delays of one edge", /* as mail has them: now and again much later */
 	  PIPELINE("normal(40ms, 10%); maybe 20% { wait 3s }", ""), 1500, 3, 0.85, 0.85, FALSE },
-	{ "one worker", WORKERS("normal(40ms, 5%)", ""), 1000, 18, 0.99, 0.99, FALSE },
-	{ "one worker, nearly always at work", WORKERS("normal(40ms, 25%)", ""), 1500, 22, 0.99,
-	  0.99, FALSE },
-	{ "one worker, memoryless", WORKERS("exponential(40ms)", ""), 1500, 15, 0.99, 0.99, FALSE },
+	{ "one worker", WORKERS("1", "normal(40ms, 5%)", ""), 1000, 18, 0.99, 0.99, FALSE },
+	{ "one worker, nearly always at work", WORKERS("1", "normal(40ms, 25%)", ""), 1500, 22,
+	  0.99, 0.99, FALSE },
+	{ "one worker, memoryless", WORKERS("1", "exponential(40ms)", ""), 1500, 15, 0.99, 0.99,
+	  FALSE },
 	{ "one worker, one in three to d as well",
-	  WORKERS("normal(40ms, 25%)", "; maybe 33% { wait normal(10ms, 30%); send d.x }"), 1500,
-	  17, 0.99, 0.99, FALSE },
+	  WORKERS("1", "normal(40ms, 25%)", "; maybe 33% { wait normal(10ms, 30%); send d.x }"),
+	  1500, 17, 0.99, 0.99, FALSE },
 	{ "one worker, one in three to d before",
 	  "[service a]\nworkers = 1\n[service c]\n[service d]\n[operation a.x]\n"
 	  "plan = maybe 33% { wait normal(10ms, 30%); send d.x } wait normal(40ms, 25%); send c.x\n"
@@ -81,6 +83,13 @@ static const Row rows[] = {
 	  "[operation c.x]\nplan = wait normal(10ms, 10%); send a.y\n"
 	  "[operation d.y]\nplan = work 1ms\n",
 	  1500, 18, 0.93, 0.93, FALSE },
+	{ "two workers", WORKERS("2", "normal(40ms, 25%)", ""), 1500, 30, 0.75, 0.75, FALSE },
+	{ "two workers, nearly always at work", WORKERS("2", "normal(40ms, 25%)", ""), 1500, 45,
+	  0.70, 0.70, FALSE },
+	{ "two workers, one in three to d as well",
+	  WORKERS("2", "normal(40ms, 25%)", "; maybe 33% { wait normal(10ms, 30%); send d.x }"),
+	  1500, 40, 0.70, 0.70, FALSE },
+	{ "four workers", WORKERS("4", "normal(40ms, 10%)", ""), 1500, 80, 0.60, 0.60, FALSE },
 	{ "messages that nothing has caused",
 	  PIPELINE("normal(40ms, 10%)", "") "[client cron]\nnodes = b\narrivals = poisson(10/s)\n"
 					    "plan = send c.x\n",

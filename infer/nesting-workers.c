@@ -1,0 +1,181 @@
+/* How many workers there are, and when each takes a message up. See the header. */
+#include "infer/nesting-workers.h"
+
+#include "infer/nesting-line.h"
+#include "infer/nesting-rate.h"
+
+#define MAX_WORKERS  32
+#define ANY_NUMBER   G_MAXUINT32
+#define PART         3000 /* things sent that tell how many workers there are */
+#define BACK         64   /* messages that may have caused a thing: the last that were taken up */
+#define MAX_WITHOUT  0.02 /* of the messages: that do not cause one of their main type each */
+#define MIN_WAITING  0.05 /* of the messages: else nothing is to be seen of a line */
+#define MIN_LIKELIER 0.02 /* nats a thing sent */
+
+typedef struct {
+	const WpNestProblem *problem;
+	gint64 *came_ns; /* by parent */
+	gint64 *sent_ns; /* of their main types, ascending */
+	gint64 *done_ns; /* when work at a message was over, ascending */
+	guint32 n_sent;
+	guint32 n_unknown; /* ... the first of them: of messages before the capture */
+} Queue;
+
+/* --- when messages are done --- */
+
+/* By child: whether it is of the main type of a class. (transfer full) */
+static gboolean *
+find_main_children(const WpNestProblem *problem)
+{
+	g_autofree guint32 *mains = wp_nest_find_mains(problem);
+	g_autofree gboolean *is_main = g_new0(gboolean, MAX(problem->n_types, 1));
+	gboolean *is = g_new(gboolean, problem->n_children);
+
+	for (guint32 k = 0; k < problem->n_classes; k++)
+		is_main[mains[k]] = TRUE;
+	for (guint32 c = 0; c < problem->n_children; c++)
+		is[c] = is_main[problem->children[c].type];
+	return is;
+}
+
+/* When the message that caused CHILD, one of the main type, was done: with the last that it caused, as the answer has it. */
+static gint64
+done_with(const WpNestProblem *problem, const gboolean *is_main, guint32 child)
+{
+	gint64 begin_ns = problem->children[child].begin_ns;
+	guint32 number = problem->bundles[problem->children[child].bundle].parent;
+
+	if (number == WP_NO_PARENT)
+		return begin_ns;
+	const WpNestParent *parent = &problem->parents[number];
+	for (guint32 i = 0; i < parent->n; i++)
+		if (parent->children[i] != child && is_main[parent->children[i]])
+			return begin_ns;
+	return MAX(begin_ns, problem->children[parent->children[parent->n - 1]].begin_ns);
+}
+
+static gint
+compare_times(gconstpointer a, gconstpointer b)
+{
+	gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
+	return (x > y) - (x < y);
+}
+
+static void
+init_queue(const WpNestProblem *problem, Queue *out)
+{
+	const WpSpan *spans = wp_resolved_spans(problem->resolved)->spans;
+	g_autofree gboolean *is_main = find_main_children(problem);
+
+	*out = (Queue){ .problem = problem,
+			.came_ns = g_new(gint64, problem->n_parents),
+			.sent_ns = g_new(gint64, problem->n_children),
+			.done_ns = g_new(gint64, problem->n_children) };
+	for (guint32 p = 0; p < problem->n_parents; p++)
+		out->came_ns[p] = wp_span_served_ns(&spans[problem->parents[p].span]);
+	for (guint32 c = 0; c < problem->n_children; c++)
+		if (is_main[c]) {
+			out->sent_ns[out->n_sent] = problem->children[c].begin_ns;
+			out->done_ns[out->n_sent++] = done_with(problem, is_main, c);
+		}
+	qsort(out->done_ns, out->n_sent, sizeof *out->done_ns, compare_times);
+	out->n_unknown =
+		wp_nest_count_unknown(out->sent_ns, out->n_sent, out->came_ns, problem->n_parents);
+}
+
+static void
+clear_queue(Queue *queue)
+{
+	g_free(queue->came_ns);
+	g_free(queue->sent_ns);
+	g_free(queue->done_ns);
+}
+
+/* Whether about as many are done as come: without that nothing tells how many are in hand. */
+static gboolean
+is_whole(const Queue *queue)
+{
+	guint32 n = queue->problem->n_parents, n_known = queue->n_sent - queue->n_unknown;
+
+	return MAX(n_known, n) - MIN(n_known, n) <= MAX_WITHOUT * n + BACK;
+}
+
+/* --- when they are taken up --- */
+
+/*
+ * When work at each message begins, of so many WORKERS; IS_ALONE: as if it waited for what is done only, and not for the
+ * message. Returns how many wait. It begins behind what was sent then, which is the sign and no effect.
+ */
+static guint32
+find_begins(const Queue *queue, guint32 workers, gboolean is_alone, gint64 *out_ns)
+{
+	guint32 n_waiting = 0;
+
+	for (guint32 p = 0; p < queue->problem->n_parents; p++) {
+		guint32 before = p + queue->n_unknown;
+		gint64 free_ns = G_MININT64;
+		if (before >= workers)
+			free_ns = queue->done_ns[MIN(before - workers, queue->n_sent - 1)] + 1;
+		n_waiting += free_ns > queue->came_ns[p];
+		out_ns[p] = is_alone && free_ns != G_MININT64 ? free_ns
+							      : MAX(free_ns, queue->came_ns[p]);
+	}
+	return n_waiting;
+}
+
+/* How likely what is sent is, nats a thing, if the work at it begins like that: of the part in the middle. */
+static double
+score_begins(const Queue *queue, guint32 workers, gboolean is_alone)
+{
+	guint32 n = queue->problem->n_bundles, n_part = MIN(n, PART), first = (n - n_part) / 2;
+	g_autofree gint64 *begins_ns = g_new(gint64, queue->problem->n_parents);
+
+	(void)find_begins(queue, workers, is_alone, begins_ns);
+	if (is_alone) /* those from before the first that is done may be later than it */
+		qsort(begins_ns, queue->problem->n_parents, sizeof *begins_ns, compare_times);
+	return wp_nest_rate_score_from(queue->problem, begins_ns, BACK, first, first + n_part) /
+	       n_part;
+}
+
+/* The number of workers by which it is likeliest; 0: so few wait that none tells. */
+static guint32
+find_likeliest(const Queue *queue, gint64 *begins_ns, double *out_score)
+{
+	guint32 best = 0;
+
+	for (guint32 workers = 1; workers <= MAX_WORKERS; workers++) {
+		guint32 n_waiting = find_begins(queue, workers, FALSE, begins_ns);
+		if (n_waiting < MIN_WAITING * queue->problem->n_parents)
+			break;
+		double score = score_begins(queue, workers, FALSE);
+		if (best > 0 && score < *out_score - MIN_LIKELIER)
+			break;
+		if (best == 0 || score > *out_score) {
+			*out_score = score;
+			best = workers;
+		}
+	}
+	return best;
+}
+
+guint32
+wp_nest_find_workers(const WpNestProblem *problem, gint64 *out_begins_ns, double *out_score)
+{
+	guint32 best = 0;
+	Queue queue;
+
+	if (!wp_nest_is_of_messages(problem))
+		return 0;
+	init_queue(problem, &queue);
+	if (queue.n_sent > 0 && is_whole(&queue))
+		best = find_likeliest(&queue, out_begins_ns, out_score);
+	/* What is sent may tell by itself when the next is sent: a clock, whatever comes. */
+	double limit = best > 0 ? *out_score - MIN_LIKELIER : 0;
+	if (best > 0 && (score_begins(&queue, ANY_NUMBER, FALSE) > limit ||
+			 score_begins(&queue, best, TRUE) > limit))
+		best = 0;
+	if (best > 0)
+		(void)find_begins(&queue, best, FALSE, out_begins_ns);
+	clear_queue(&queue);
+	return best;
+}

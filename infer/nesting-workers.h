@@ -1,0 +1,30 @@
+/*
+ * Hosts where several workers take one-way messages from one queue, in the order in which they come.
+ *
+ *     come       a  b  c      d
+ *     worker 1   |==== a ====||=== d ==|
+ *     worker 2      |= b =||==== c ======|
+ *     sent                b1 a1        d1 c1
+ *
+ * Behind a line of others the time from a message to what it causes is that of the line, spread as far as that is long. But
+ * of C workers one takes up the K-th message when it is there and the (K-C)-th of those before is done, in the order
+ * in which they are done: whichever messages these were. So where each sends one thing when it is done, all begins of
+ * work are known before any cause is, and the time from them is spread no further than without a line.
+ *
+ * Inside of the nesting engine; nobody else includes this.
+ */
+#ifndef WP_INFER_NESTING_WORKERS_H
+#define WP_INFER_NESTING_WORKERS_H
+
+#include "infer/nesting.h"
+
+/*
+ * How many workers the host of PROBLEM has, which is solved; 0: any number, or it cannot be told. Then OUT_BEGINS_NS, by
+ * parent, is when the work at each began, ascending; else it is not written. OUT_SCORE: how likely that is, to
+ * compare what other answers of the same host show, in nats a thing sent; what is behind the last child of a message
+ * and before the end of its work is taken from the answer.
+ */
+guint32 wp_nest_find_workers(const WpNestProblem *problem, gint64 *out_begins_ns,
+			     double *out_score);
+
+#endif
