@@ -7,20 +7,27 @@
 #include "infer/density.h"
 #include "infer/nesting-rate.h"
 #include "infer/nesting-shift.h"
+#include "infer/nesting-workers.h"
 #include "infer/random.h"
 #include "infer/timeline.h"
 
-#define MIN_MESSAGES 50
-#define MAX_LENGTH   15 /* what one message causes, at most: it is scored as a whole (timeline.c) */
-#define MAX_UNKNOWN  256  /* sent first, of messages before the capture */
-#define MAX_STATES   512  /* at a message: how much was sent of those before */
-#define BEAM         25.0 /* nats below the best: left out */
-#define ORPHAN_NATS  40.0 /* what costs a thing sent that no message caused, beside its time */
-#define MAX_EARLY    0.01 /* of what is sent: before its message, as only others in line can be */
-#define FEW_TYPES    3    /* each may be what each class causes: that is tried */
-#define TRIAL_ROUNDS 2    /* drawn and learned from */
-#define ROUNDS       8
-#define DRAWS        16 /* that say how sure it is */
+#define MIN_MESSAGES  50
+#define MAX_LENGTH    15 /* what one message causes, at most: it is scored as a whole (timeline.c) */
+#define MAX_UNKNOWN   256  /* sent first, of messages before the capture */
+#define MAX_STATES    512  /* at a message: how much was sent of those before */
+#define BEAM          25.0 /* nats below the best: left out */
+#define ORPHAN_NATS   40.0 /* what costs a thing sent that no message caused, beside its time */
+#define MAX_EARLY     0.01 /* of what is sent: before its message, as only others in line can be */
+#define FEW_TYPES     3    /* each may be what each class causes: that is tried */
+#define TRIAL_ROUNDS  2    /* drawn and learned from */
+#define ROUNDS        8
+#define N_CELLS       96   /* of the time that work takes of which nothing is sent */
+#define CELLS_OF_WORK 12   /* ... of it, where that is short */
+#define LEAST_WORK    -9.0 /* log of a share: less often it takes no such time */
+#define BEAM_OF_CELLS 10.0
+#define MIN_SILENT    0.03  /* of the messages: of which nothing is sent */
+#define MAX_OF_SILENT 30000 /* messages: some 7 kB are kept of each */
+#define DRAWS         16    /* that say how sure it is */
 
 /* Of the density of what is always 0, in its bin: it is smoothed (density.h). */
 #define END_SHARE (5.0 / 9)
@@ -43,6 +50,7 @@ typedef struct {
 /* The messages so far have caused what was sent before number SENT. */
 typedef struct {
 	guint32 sent;
+	gint64 free_ns; /* when the work at the last of them is over */
 	guint32 first_arc;
 	guint32 n_arcs;
 	double log; /* of all ways here */
@@ -53,6 +61,9 @@ typedef struct {
 	const WpNestProblem *problem;
 	WpTimelines *timelines;
 	gint64 *free_ns; /* when all sent before a number is over, [n_children + 1] */
+	gint64 cell_ns;  /* of the time that work takes of which nothing is sent; 0: none */
+	double *works;   /* by class, N_CELLS each: log of how often it takes so many cells */
+	gint64 *work_ns; /* by parent: drawn of it, where nothing was sent */
 	guint32 *numbers;
 	guint32 max_length;
 	double alone;        /* log of what is sent a grain */
@@ -119,20 +130,22 @@ clear_line(Line *line)
 	g_array_unref(line->arcs);
 	g_free(line->own.parents);
 	g_free(line->free_ns);
+	g_free(line->works);
+	g_free(line->work_ns);
 	g_free(line->numbers);
 	g_free(line->first);
 }
 
 /* --- forward --- */
 
-/* Message NUMBER is taken up when that which was sent before SENT is over, and it is there. */
+/* Message NUMBER is taken up when the work before it is over, at FREE_NS, and it is there. */
 static void
-take_up(Line *line, guint32 number, guint32 sent)
+take_up(Line *line, guint32 number, gint64 free_ns)
 {
 	const WpNestParent *real = &line->problem->parents[number];
 	WpNestParent *own = &line->own.parents[number];
 
-	own->begin_ns = own->end_ns = MAX(line->free_ns[sent], real->begin_ns);
+	own->begin_ns = own->end_ns = MAX(free_ns, real->begin_ns);
 }
 
 /* Log of exp(A) + exp(B). */
@@ -159,6 +172,7 @@ pass_orphans(const Line *line, guint32 number, guint32 *sent, double *log)
 typedef struct {
 	guint32 from;
 	guint32 to;
+	gint64 free_ns;
 	double log;
 } Step;
 
@@ -168,7 +182,32 @@ compare_steps(gconstpointer a, gconstpointer b)
 	const Step *x = a, *y = b;
 	if (x->to != y->to)
 		return x->to < y->to ? -1 : 1;
+	if (x->free_ns != y->free_ns)
+		return x->free_ns < y->free_ns ? -1 : 1;
 	return (x->from > y->from) - (x->from < y->from);
+}
+
+/*
+ * Message NUMBER has caused nothing: STEP, but for the time that the work took, which may have been any up to when the
+ * next is sent.
+ */
+static void
+list_silent(const Line *line, guint32 number, Step step, GArray *steps)
+{
+	const WpNestProblem *own = &line->own;
+	const double *works = line->works + (gsize)own->parents[number].class * N_CELLS;
+	gint64 until_ns = step.to < own->n_children ? own->children[step.to].begin_ns : G_MAXINT64;
+	double log = step.log;
+
+	for (guint32 i = 0; i < N_CELLS; i++) {
+		gint64 end_ns = own->parents[number].begin_ns + i * line->cell_ns;
+		step.free_ns = end_ns - end_ns % line->cell_ns;
+		if (step.free_ns >= until_ns)
+			break;
+		step.log = log + works[i];
+		if (works[i] > LEAST_WORK)
+			g_array_append_val(steps, step);
+	}
 }
 
 /* All that message NUMBER may have caused, from STATE on. */
@@ -176,18 +215,22 @@ static void
 list_steps(Line *line, guint32 number, guint32 state, GArray *steps)
 {
 	guint32 sent = state_at(line, state)->sent;
+	gint64 free_ns = state_at(line, state)->free_ns;
 	double log = state_at(line, state)->log;
 	guint32 n_children = line->problem->n_children;
 
 	pass_orphans(line, number, &sent, &log);
-	take_up(line, number, sent);
+	take_up(line, number, MAX(free_ns, line->free_ns[sent]));
 	for (guint32 n = 0; n <= line->max_length && sent + n <= n_children; n++) {
 		const guint32 *children = line->numbers + sent;
 		double own = wp_timelines_score(line->timelines, number, children, n);
 		if (line->is_measure)
 			own += wp_timelines_cost_of_once(line->timelines, children, n);
-		Step step = { state, sent + n, log + own };
-		g_array_append_val(steps, step);
+		Step step = { state, sent + n, line->free_ns[sent + n], log + own };
+		if (n == 0 && line->cell_ns > 0)
+			list_silent(line, number, step, steps);
+		else
+			g_array_append_val(steps, step);
 	}
 }
 
@@ -198,11 +241,17 @@ promise_of(const Line *line, const Step *step)
 	return step->log - step->to * (line->alone - 1);
 }
 
+static gboolean
+leads_to(const Step *step, const State *state)
+{
+	return state->sent == step->to && state->free_ns == step->free_ns;
+}
+
 /* Makes states of STEPS, but of those far behind the best. */
 static void
 keep_steps(Line *line, GArray *steps)
 {
-	double best = -G_MAXDOUBLE;
+	double best = -G_MAXDOUBLE, beam = line->cell_ns > 0 ? BEAM_OF_CELLS : BEAM;
 
 	for (guint i = 0; i < steps->len; i++)
 		best = MAX(best, promise_of(line, &g_array_index(steps, Step, i)));
@@ -210,13 +259,13 @@ keep_steps(Line *line, GArray *steps)
 	guint32 first = line->states->len;
 	for (guint i = 0; i < steps->len; i++) {
 		const Step *step = &g_array_index(steps, Step, i);
-		if (promise_of(line, step) < best - BEAM)
+		if (promise_of(line, step) < best - beam)
 			continue;
 		if (line->states->len == first ||
-		    state_at(line, line->states->len - 1)->sent != step->to) {
+		    !leads_to(step, state_at(line, line->states->len - 1))) {
 			if (line->states->len - first >= MAX_STATES)
 				break;
-			State fresh = { step->to, line->arcs->len, 0, -G_MAXDOUBLE };
+			State fresh = { step->to, step->free_ns, line->arcs->len, 0, -G_MAXDOUBLE };
 			g_array_append_val(line->states, fresh);
 		}
 		State *state = state_at(line, line->states->len - 1);
@@ -238,7 +287,7 @@ sum_forward(Line *line)
 	g_array_set_size(line->states, 0);
 	g_array_set_size(line->arcs, 0);
 	for (guint32 i = 0; i <= MIN(MAX_UNKNOWN, problem->n_children); i++) {
-		State state = { i, 0, 0, i * line->orphan };
+		State state = { i, line->free_ns[i], 0, 0, i * line->orphan };
 		g_array_append_val(line->states, state);
 	}
 	line->first[0] = 0;
@@ -291,9 +340,11 @@ draw(Line *line)
 		}
 		guint32 begin = state_at(line, from)->sent;
 		pass_orphans(line, p, &begin, &ignored);
-		take_up(line, p, begin);
+		take_up(line, p, MAX(state_at(line, from)->free_ns, line->free_ns[begin]));
 		parent->children = line->numbers + begin;
 		parent->n = state->sent - begin;
+		if (line->cell_ns > 0)
+			line->work_ns[p] = MAX(state->free_ns - parent->begin_ns, 0);
 		at = from;
 	}
 }
@@ -301,38 +352,6 @@ draw(Line *line)
 /* --- learning --- */
 
 /* --- first answers --- */
-
-guint32 *
-wp_nest_find_mains(const WpNestProblem *problem)
-{
-	guint32 n_types = problem->n_types;
-	guint32 *mains = g_new0(guint32, MAX(problem->n_classes, 1));
-	g_autofree guint32 *n = g_new0(guint32, n_types);
-	g_autofree guint32 *of_class = g_new0(guint32, MAX(problem->n_classes, 1));
-	g_autofree guint32 *both = g_new0(guint32, MAX((gsize)problem->n_classes * n_types, 1));
-
-	for (guint32 c = 0; c < problem->n_children; c++)
-		n[problem->children[c].type]++;
-	for (guint32 p = 0; p < problem->n_parents; p++) {
-		const WpNestParent *parent = &problem->parents[p];
-		of_class[parent->class]++;
-		for (guint32 i = 0; i < parent->n; i++)
-			both[(gsize)parent->class * n_types +
-			     problem->children[parent->children[i]].type]++;
-	}
-	for (guint32 c = 0; c < problem->n_classes; c++) {
-		double best = -G_MAXDOUBLE;
-		for (guint32 t = 0; t < n_types; t++) {
-			double own = both[(gsize)c * n_types + t] / MAX((double)n[t], 1);
-			double off = ABS((double)n[t] - of_class[c]) / of_class[c];
-			if (own - off > best) {
-				best = own - off;
-				mains[c] = t;
-			}
-		}
-	}
-	return mains;
-}
 
 guint32
 wp_nest_count_unknown(const gint64 *sent_ns, guint32 n_sent, const gint64 *came_ns, guint32 n_came)
@@ -382,7 +401,7 @@ deal(Line *line, const GArray *sent, const GArray *came, const guint32 *first, c
 			own->n = MIN(end[main] - begin, MAX_LENGTH);
 		}
 		own->children = line->numbers + begin;
-		take_up(line, p, begin);
+		take_up(line, p, line->free_ns[begin]);
 		line->max_length = MAX(line->max_length, own->n);
 	}
 }
@@ -429,9 +448,43 @@ deal_in_order(Line *line, guint turn, gboolean is_behind)
 	}
 }
 
+/* How long work takes of which nothing is sent; at first, as long as the other. IS_FIRST: nothing is drawn yet. */
+static void
+learn_works(Line *line, gboolean is_first)
+{
+	const WpNestProblem *own = &line->own;
+	g_autofree double *counts = g_new0(double, (gsize)own->n_classes *N_CELLS);
+
+	for (guint32 p = 0; p < own->n_parents; p++) {
+		const WpNestParent *parent = &own->parents[p];
+		gint64 work_ns = line->work_ns[p];
+		if ((parent->n == 0) == is_first)
+			continue;
+		if (is_first)
+			work_ns = line->free_ns[parent->children[parent->n - 1] + 1] -
+				  parent->begin_ns;
+		gint64 cell = CLAMP((work_ns + line->cell_ns / 2) / line->cell_ns, 0, N_CELLS - 1);
+		counts[parent->class * N_CELLS + (guint32)cell]++;
+	}
+	for (guint32 class = 0; class < own->n_classes; class ++) {
+		const double *of_class = counts + (gsize) class * N_CELLS;
+		double total = 0;
+		for (gint i = 0; i < N_CELLS; i++)
+			total += of_class[i];
+		for (gint i = 0; i < N_CELLS; i++) {
+			double sum = 2 * of_class[i] + of_class[MAX(i - 1, 0)] +
+				     of_class[MIN(i + 1, N_CELLS - 1)];
+			sum = (sum / 4 + 0.01) / (total + 0.01 * N_CELLS);
+			line->works[class * N_CELLS + (guint32)i] = wp_quick_log(&own->quick, sum);
+		}
+	}
+}
+
 static void
 learn(Line *line)
 {
+	if (line->cell_ns > 0)
+		learn_works(line, FALSE);
 	wp_timelines_free(line->timelines);
 	line->timelines = wp_timelines_new(&line->own);
 	wp_timelines_learn(line->timelines, 0, line->own.n_parents);
@@ -642,6 +695,73 @@ settle_best(Line *line)
 	return settle(line, ROUNDS);
 }
 
+/* From when PARENT was taken up to the last that it sends. */
+static gint64
+work_at(const Line *line, const WpNestParent *parent)
+{
+	return line->free_ns[parent->children[parent->n - 1] + 1] - parent->begin_ns;
+}
+
+/* (transfer full) How long the work at messages takes of which something is sent, in no order. */
+static gint64 *
+list_works(const Line *line, guint32 *out_n)
+{
+	const WpNestProblem *own = &line->own;
+	gint64 *works_ns = g_new(gint64, own->n_parents);
+
+	*out_n = 0;
+	for (guint32 p = 0; p < own->n_parents; p++)
+		if (own->parents[p].n > 0)
+			works_ns[(*out_n)++] = work_at(line, &own->parents[p]);
+	return works_ns;
+}
+
+/*
+ * Settles with work of which nothing is sent, begun from the answer that there is. Of that what seems to take long may
+ * have waited for such work: only what takes up to LIMIT_NS is learned from at first.
+ */
+static double
+settle_silent(Line *line, gint64 limit_ns)
+{
+	WpNestProblem *own = &line->own;
+
+	for (guint32 p = 0; p < own->n_parents; p++)
+		if (own->parents[p].n > 0 && work_at(line, &own->parents[p]) > limit_ns)
+			own->parents[p].n = 0;
+	learn_works(line, TRUE);
+	wp_timelines_free(line->timelines);
+	line->timelines = wp_timelines_new(own);
+	wp_timelines_learn(line->timelines, 0, own->n_parents);
+	sum_forward(line);
+	draw(line);
+	return settle(line, ROUNDS);
+}
+
+/*
+ * Where nothing is sent of many messages, the work at them may have taken time all the same, in which the next had to
+ * wait: that is summed over, too. The answer without is the one where it is not likelier.
+ */
+static double
+settle_all(Line *line)
+{
+	guint32 n = line->own.n_parents, n_sending;
+	double got = settle_best(line);
+
+	draw(line);
+	g_autofree gint64 *works_ns = list_works(line, &n_sending);
+	if (n > MAX_OF_SILENT || n - n_sending < MIN_SILENT * n || n_sending == 0)
+		return got;
+	gint64 limit_ns = wp_nest_select_time(works_ns, n_sending, n_sending / 2);
+	line->cell_ns = MAX(limit_ns / CELLS_OF_WORK, 1);
+	line->works = g_new(double, (gsize)line->own.n_classes *N_CELLS);
+	line->work_ns = g_new0(gint64, n);
+	double other = settle_silent(line, limit_ns);
+	if (other > got)
+		return other;
+	line->cell_ns = 0;
+	return settle_best(line);
+}
+
 gboolean
 wp_nest_try_line(WpNestProblem *problem, WpNestBelief *beliefs)
 {
@@ -652,7 +772,7 @@ wp_nest_try_line(WpNestProblem *problem, WpNestBelief *beliefs)
 	double least = MAX(score_answer(problem, beliefs), score_rate(problem));
 	least = MAX(least, score_clock(&line)) + MIN_LIKELIER * problem->n_children;
 	gboolean is_line =
-		settle_best(&line) > least && is_steady(&line) && !wp_nest_is_stopped(problem);
+		settle_all(&line) > least && is_steady(&line) && !wp_nest_is_stopped(problem);
 	if (is_line)
 		take_draws(&line, problem, beliefs);
 	clear_line(&line);

@@ -23,6 +23,38 @@ typedef struct {
 
 /* --- when messages are done --- */
 
+guint32 *
+wp_nest_find_mains(const WpNestProblem *problem)
+{
+	guint32 n_types = problem->n_types;
+	guint32 *mains = g_new0(guint32, MAX(problem->n_classes, 1));
+	g_autofree guint32 *n = g_new0(guint32, n_types);
+	g_autofree guint32 *of_class = g_new0(guint32, MAX(problem->n_classes, 1));
+	g_autofree guint32 *both = g_new0(guint32, MAX((gsize)problem->n_classes * n_types, 1));
+
+	for (guint32 c = 0; c < problem->n_children; c++)
+		n[problem->children[c].type]++;
+	for (guint32 p = 0; p < problem->n_parents; p++) {
+		const WpNestParent *parent = &problem->parents[p];
+		of_class[parent->class]++;
+		for (guint32 i = 0; i < parent->n; i++)
+			both[(gsize)parent->class * n_types +
+			     problem->children[parent->children[i]].type]++;
+	}
+	for (guint32 c = 0; c < problem->n_classes; c++) {
+		double best = -G_MAXDOUBLE;
+		for (guint32 t = 0; t < n_types; t++) {
+			double own = both[(gsize)c * n_types + t] / MAX((double)n[t], 1);
+			double off = ABS((double)n[t] - of_class[c]) / of_class[c];
+			if (own - off > best) {
+				best = own - off;
+				mains[c] = t;
+			}
+		}
+	}
+	return mains;
+}
+
 /* By child: whether it is of the main type of a class. (transfer full) */
 static gboolean *
 find_main_children(const WpNestProblem *problem)

@@ -27,4 +27,10 @@
 guint32 wp_nest_find_workers(const WpNestProblem *problem, gint64 *out_begins_ns,
 			     double *out_score);
 
+/*
+ * (transfer full) By class: the type of which its messages cause one each, as far as the answer that there is tells;
+ * else the one of which there are about as many.
+ */
+guint32 *wp_nest_find_mains(const WpNestProblem *problem);
+
 #endif

@@ -36,6 +36,11 @@ typedef struct {
 	"[operation b.x]\nplan = wait " stage "; send c.x" more "\n"                               \
 	"[operation c.x]\nplan = work 1ms\n[operation d.x]\nplan = work 1ms\n"
 
+/* A worker who sends as PLAN has it. */
+#define FILTER(plan)                                                                               \
+	"[service a]\nworkers = 1\n[service c]\n[operation a.x]\nplan = " plan                     \
+	" { send c.x }\n[operation c.x]\nplan = work 1ms\n"
+
 /* Two systems that share node a, by chance; each sends so at RATE a second. */
 #define STRANGERS(rate, when)                                                                      \
 	"[client users]\narrivals = poisson(" rate ")\nplan = " when(                              \
@@ -83,6 +88,13 @@ static const Row rows[] = {
 	  "[operation c.x]\nplan = wait normal(10ms, 10%); send a.y\n"
 	  "[operation d.y]\nplan = work 1ms\n",
 	  1500, 18, 0.93, 0.93, FALSE },
+	{ "one worker, who sends nothing for one in four",
+	  FILTER("wait normal(40ms, 25%); maybe 75%"), 2000, 18, 0.78, 0.78, FALSE },
+	{ "one worker, who sends nothing for every other one",
+	  FILTER("wait normal(40ms, 5%); maybe 50%"), 2000, 18, 0.80, 0.80, FALSE },
+	{ "one worker, who drops one in four at once",
+	  FILTER("maybe 75% { wait normal(40ms, 25%); send c.x } maybe 0%"), 2000, 18, 0.78, 0.78,
+	  FALSE },
 	{ "two workers", WORKERS("2", "normal(40ms, 25%)", ""), 1500, 30, 0.75, 0.75, FALSE },
 	{ "two workers, nearly always at work", WORKERS("2", "normal(40ms, 25%)", ""), 1500, 45,
 	  0.70, 0.70, FALSE },
