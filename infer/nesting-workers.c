@@ -83,6 +83,8 @@ done_with(const WpNestProblem *problem, const gboolean *is_main, guint32 child)
 	for (guint32 i = 0; i < parent->n; i++)
 		if (parent->children[i] != child && is_main[parent->children[i]])
 			return begin_ns;
+	if (parent->n == 0) /* the search was stopped */
+		return begin_ns;
 	return MAX(begin_ns, problem->children[parent->children[parent->n - 1]].begin_ns);
 }
 
