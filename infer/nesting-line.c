@@ -29,6 +29,9 @@
 #define MAX_OF_SILENT 30000 /* messages: some 7 kB are kept of each */
 #define DRAWS         16    /* that say how sure it is */
 
+/* All cells behind any time are times, too. */
+#define MAX_CELL_NS G_GINT64_CONSTANT(3600000000000)
+
 /* Of the density of what is always 0, in its bin: it is smoothed (density.h). */
 #define END_SHARE (5.0 / 9)
 
@@ -752,7 +755,7 @@ settle_all(Line *line)
 	if (n > MAX_OF_SILENT || n - n_sending < MIN_SILENT * n || n_sending == 0)
 		return got;
 	gint64 limit_ns = wp_nest_select_time(works_ns, n_sending, n_sending / 2);
-	line->cell_ns = MAX(limit_ns / CELLS_OF_WORK, 1);
+	line->cell_ns = CLAMP(limit_ns / CELLS_OF_WORK, 1, MAX_CELL_NS);
 	line->works = g_new(double, (gsize)line->own.n_classes *N_CELLS);
 	line->work_ns = g_new0(gint64, n);
 	double other = settle_silent(line, limit_ns);
