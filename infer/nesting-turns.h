@@ -20,7 +20,8 @@
 
 /*
  * Sets how long all that comes in to PROBLEM, which is on real time, waits, by what its parents have for children in ANSWER, of
- * the same host on any clock. FALSE, and nothing is set: there is too little of it, or there are one-way messages.
+ * the same host on any clock. FALSE, and nothing is set: there is too little of it, there are one-way messages, or who
+ * waits long says nothing of who comes next.
  */
 gboolean wp_nest_take_turns(WpNestProblem *problem, const WpNestProblem *answer);
 

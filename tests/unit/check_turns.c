@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "infer/engine-nesting.h"
+#include "infer/random.h"
 #include "tests/support/suite.h"
 #include "tests/support/tree.h"
 #include "traces/simulate.h"
@@ -30,25 +31,36 @@ static const Waiting waitings[] = {
 	{ "all alike", 100, 30, 450, 450, N_REQUESTS, FALSE, TRUE },
 	{ "longer later", 100, 30, 300, 800, N_REQUESTS, FALSE, TRUE },
 	{ "some are wrong", 100, 30, 450, 450, N_REQUESTS, TRUE, TRUE },
+	{ "no line", 100, 30, -1, -1, 2 * N_REQUESTS, FALSE, FALSE },
 	{ "too few", 100, 30, 450, 450, 20, FALSE, FALSE },
 	{ "messages", 100, -1, 450, 450, N_REQUESTS, FALSE, FALSE },
 };
+
+static int
+any_wait(WpRandom64 *random)
+{
+	return 10 + (int)wp_random64_below(random, 1000);
+}
 
 /* (transfer full) */
 static WpTree *
 make_waiting(const Waiting *row)
 {
 	GString *text = g_string_new(NULL);
+	WpRandom64 random = { 4711 };
 
 	for (int i = 0; i < row->n; i++) {
 		int begin_us = i * row->period_us;
 		int wait_us = i < row->n / 2 ? row->wait_us : row->later_us;
-		int call_us = begin_us + wait_us, return_us = call_us + row->call_us;
+		gboolean is_any = wait_us < 0;
+		int call_us = begin_us + (is_any ? any_wait(&random) : wait_us);
+		int return_us = call_us + row->call_us;
+		int end_us = return_us + (is_any ? any_wait(&random) : wait_us);
 		if (row->call_us < 0)
 			g_string_append_printf(text, "client>web[%d](db[%d]) ", begin_us, call_us);
 		else
 			g_string_append_printf(text, "client>web[%d-%d](db[%d-%d]) ", begin_us,
-					       return_us + wait_us, call_us, return_us);
+					       end_us, call_us, return_us);
 	}
 	WpTree *tree = wp_tree_new(text->str);
 	g_string_free(text, TRUE);
