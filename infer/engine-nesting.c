@@ -314,7 +314,8 @@ keep_paces(Engine *engine)
 	WpLinks *links = engine->links;
 
 	for (guint32 host = 0; host < engine->n_hosts && !links->paces; host++)
-		if (engine->paces[host].pace > 0 || engine->paces[host].workers > 0) {
+		if (engine->paces[host].pace > 0 || engine->paces[host].workers > 0 ||
+		    engine->paces[host].takes_turns) {
 			links->paces = engine->paces;
 			links->n_paces = engine->n_hosts;
 		}

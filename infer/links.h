@@ -57,6 +57,7 @@ typedef struct {
 	double pace; /* 0: real time */
 	guint32 processors;
 	guint32 workers; /* each at one message, in the order in which they come; 0: any number */
+	gboolean takes_turns; /* what comes in stands in line for one thread (nesting-turns.h) */
 } WpPace;
 
 struct WpLinks {

@@ -34,8 +34,9 @@
 #define MAX_TAKES  4    /* each by the answer before it */
 
 static const WpPace paces[] = {
-	{ 0, 1, 0 }, { 0.25, 1, 0 }, { 0.5, 1, 0 }, { 0.75, 1, 0 }, { 1, 1, 0 },
-	{ 1, 2, 0 }, { 1, 4, 0 },    { 1, 8, 0 },   { 1, 16, 0 },
+	{ 0, 1, 0, FALSE },    { 0.25, 1, 0, FALSE }, { 0.5, 1, 0, FALSE },
+	{ 0.75, 1, 0, FALSE }, { 1, 1, 0, FALSE },    { 1, 2, 0, FALSE },
+	{ 1, 4, 0, FALSE },    { 1, 8, 0, FALSE },    { 1, 16, 0, FALSE },
 };
 #define REAL_TIME (&paces[0])
 #define ALL_WORK  (&paces[4])
@@ -424,6 +425,7 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 			;
 	}
 	*out_pace = *solution.pace;
+	out_pace->takes_turns = solution.n_takes > 0;
 	if (solution.problem)
 		out_pace->workers = wp_nest_try_line(solution.problem, solution.beliefs)
 					    ? 1

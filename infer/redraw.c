@@ -109,12 +109,14 @@ clear_hosts(Redraw *redraw)
 	g_free(redraw->hosts);
 }
 
-/* NULL where HOST goes by real time. */
+/* NULL where HOST goes by real time, and nothing stands in line. */
 static Host *
 clocked(const Redraw *redraw, guint32 host)
 {
-	return host < redraw->n_hosts && redraw->hosts[host].pace.pace > 0 ? &redraw->hosts[host]
-									   : NULL;
+	if (host >= redraw->n_hosts)
+		return NULL;
+	Host *self = &redraw->hosts[host];
+	return self->pace.pace > 0 || self->pace.takes_turns ? self : NULL;
 }
 
 /* NULL where those who come to HOST wait for no worker. */
@@ -380,7 +382,7 @@ find_works(Redraw *redraw)
 	for (guint32 h = 0; h < redraw->n_hosts; h++) {
 		Host *host = &redraw->hosts[h];
 		g_ptr_array_sort(done->pdata[h], compare_actions);
-		host->is_in_order = find_order(done->pdata[h]);
+		host->is_in_order = host->pace.takes_turns || find_order(done->pdata[h]);
 		if (host->is_in_order)
 			measure_in_order(done->pdata[h]);
 		else

@@ -90,25 +90,27 @@ static const struct {
 	const char *expected;
 } rows[] = {
 	/* Alone or on real time a request takes what it took. */
-	{ "c>w[0-100] c>w[1000-1100]", { 1, 1, 0 }, 2, -500, 0, 0, "1[0-100] 2[500-600]" },
-	{ "c>w[0-100] c>w[1000-1100]", { 0, 1, 0 }, 2, -1000, 0, 0, "1[0-100] 2[0-100]" },
-	{ "c>w[0-100] c>w[1000-1100]", { 1, 2, 0 }, 2, -1000, 0, 0, "1[0-100] 2[0-100]" },
+	{ "c>w[0-100] c>w[1000-1100]", { 1, 1, 0, FALSE }, 2, -500, 0, 0, "1[0-100] 2[500-600]" },
+	{ "c>w[0-100] c>w[1000-1100]", { 0, 1, 0, FALSE }, 2, -1000, 0, 0, "1[0-100] 2[0-100]" },
+	/* Real time, but in turn. */
+	{ "c>w[0-100] c>w[1000-1100]", { 0, 1, 0, TRUE }, 2, -1000, 0, 0, "1[0-100] 2[0-200]" },
+	{ "c>w[0-100] c>w[1000-1100]", { 1, 2, 0, FALSE }, 2, -1000, 0, 0, "1[0-100] 2[0-100]" },
 	/* Beside another on one processor twice that, or what the pace says. */
-	{ "c>w[0-100] c>w[1000-1100]", { 1, 1, 0 }, 2, -1000, 0, 0, "1[0-200] 2[0-200]" },
-	{ "c>w[0-100] c>w[1000-1100]", { 0.5, 1, 0 }, 2, -1000, 0, 0, "1[0-141] 2[0-141]" },
-	{ "c>w[0-100] c>w[1000-1100]", { 1, 1, 0 }, 2, -950, 0, 0, "1[0-150] 2[50-200]" },
+	{ "c>w[0-100] c>w[1000-1100]", { 1, 1, 0, FALSE }, 2, -1000, 0, 0, "1[0-200] 2[0-200]" },
+	{ "c>w[0-100] c>w[1000-1100]", { 0.5, 1, 0, FALSE }, 2, -1000, 0, 0, "1[0-141] 2[0-141]" },
+	{ "c>w[0-100] c>w[1000-1100]", { 1, 1, 0, FALSE }, 2, -950, 0, 0, "1[0-150] 2[50-200]" },
 	/* ... and the other way round: what was beside another is alone. */
-	{ "c>w[0-200] c>w[0-200]", { 1, 1, 0 }, 2, 1000, 0, 0, "1[0-100] 2[1000-1100]" },
+	{ "c>w[0-200] c>w[0-200]", { 1, 1, 0, FALSE }, 2, 1000, 0, 0, "1[0-100] 2[1000-1100]" },
 	/* While one waits for d the other is alone. */
 	{ "c>w[0-100](d[40-60]) c>w[1000-1040]",
-	  { 1, 1, 0 },
+	  { 1, 1, 0, FALSE },
 	  3,
 	  -1000,
 	  0,
 	  0,
 	  "1[0-140] 2[80-100] 3[0-80]" },
 	{ "c>w[0-100](d[40-60]) c>w[1000-1100]",
-	  { 1, 1, 0 },
+	  { 1, 1, 0, FALSE },
 	  3,
 	  -1000,
 	  0,
@@ -116,14 +118,14 @@ static const struct {
 	  "1[0-180] 2[80-100] 3[0-180]" },
 	/* What was made after a return still is; what was made beside a call too. */
 	{ "c>w[0-90](d[10-30],e[40-80]) c>w[1000-1020]",
-	  { 1, 1, 0 },
+	  { 1, 1, 0, FALSE },
 	  4,
 	  -1000,
 	  0,
 	  0,
 	  "1[0-100] 2[20-40] 3[50-90] 4[0-30]" },
 	{ "c>w[0-90](d[10-60],e[20-80]) c>w[1000-1020]",
-	  { 1, 1, 0 },
+	  { 1, 1, 0, FALSE },
 	  4,
 	  -1000,
 	  0,
@@ -131,37 +133,43 @@ static const struct {
 	  "1[0-110] 2[20-70] 3[40-100] 4[0-40]" },
 	/* After the reply, without one, one-way. */
 	{ "c>w[0-50](d[80-90]) c>w[1000-1020]",
-	  { 1, 1, 0 },
+	  { 1, 1, 0, FALSE },
 	  3,
 	  -1000,
 	  0,
 	  0,
 	  "1[0-70] 2[100-110] 3[0-40]" },
 	{ "c>w[0-50](d[20-]) c>w[1000-1020]",
-	  { 1, 1, 0 },
+	  { 1, 1, 0, FALSE },
 	  3,
 	  -1000,
 	  0,
 	  0,
 	  "1[0-70] 2[40] 3[0-40]" },
-	{ "c>w[0](d[20]) c>w[1000-1020]", { 1, 1, 0 }, 3, -1000, 0, 0, "1[0] 2[40] 3[0-40]" },
+	{ "c>w[0](d[20]) c>w[1000-1020]",
+	  { 1, 1, 0, FALSE },
+	  3,
+	  -1000,
+	  0,
+	  0,
+	  "1[0] 2[40] 3[0-40]" },
 	/* Of messages a worker has one in hand, the others wait: those that were worked at later still come later. */
 	{ "c>w[0](d[100]) c>w[50](d[200]) c>w[1000](d[1100])",
-	  { 0, 1, 1 },
+	  { 0, 1, 1, FALSE },
 	  5,
 	  -980,
 	  0,
 	  0,
 	  "1[0] 2[100] 3[50] 4[300] 5[20] 6[200]" },
 	{ "c>w[0](d[100]) c>w[10](d[60]) c>w[20](d[80]) c>w[1000](d[1030])",
-	  { 0, 1, 2 },
+	  { 0, 1, 2, FALSE },
 	  7,
 	  -995,
 	  0,
 	  0,
 	  "1[0] 2[100] 3[10] 4[85] 5[20] 6[105] 7[5] 8[35]" },
 	{ "c>w[0](d[100]) c>w[10](d[60]) c>w[20](d[80]) c>w[1000](d[1030])",
-	  { 0, 1, 3 },
+	  { 0, 1, 3, FALSE },
 	  7,
 	  -995,
 	  0,
@@ -169,7 +177,7 @@ static const struct {
 	  "1[0] 2[100] 3[10] 4[60] 5[20] 6[95] 7[5] 8[35]" },
 	/* Who waits for a reply before asking again asks later. */
 	{ "c>w[0-100] c>w[150-250] c>w[1000-1100]",
-	  { 1, 1, 0 },
+	  { 1, 1, 0, FALSE },
 	  3,
 	  -1000,
 	  1,
@@ -264,7 +272,9 @@ make_loop(int *out_last_us)
 /* What begins when it began ends when it ended, by whatever clock. */
 START_TEST(nothing_moved)
 {
-	static const WpPace paces[] = { { 1, 1, 0 }, { 0.5, 1, 0 }, { 1, 4, 0 }, { 0, 1, 0 } };
+	static const WpPace paces[] = {
+		{ 1, 1, 0, FALSE }, { 0.5, 1, 0, FALSE }, { 1, 4, 0, FALSE }, { 0, 1, 0, FALSE }
+	};
 	int last_us;
 	g_autofree char *trees = make_loop(&last_us);
 	for (gsize k = 0; k < G_N_ELEMENTS(paces); k++) {
@@ -283,7 +293,7 @@ END_TEST
 /* A host that works in order has one wait for the other, and does not take turns. */
 START_TEST(in_order)
 {
-	const WpPace pace = { 1, 1, 0 };
+	const WpPace pace = { 1, 1, 0, FALSE };
 	int last_us;
 	g_autofree char *trees = make_loop(&last_us);
 	Requests requests;
