@@ -7,10 +7,10 @@
 #include "infer/engine-nesting.h"
 #include "infer/path.h"
 #include "infer/pattern.h"
+#include "tests/support/simulated.h"
 #include "tests/support/suite.h"
 #include "tests/support/tree.h"
 #include "traces/scenario.h"
-#include "traces/simulate.h"
 
 typedef struct {
 	const char *name;
@@ -135,28 +135,10 @@ static const Row rows[] = {
 	  1000, 10, 0.90, 0.90, FALSE },
 };
 
-static gboolean
-take_truth(guint64 id, guint64 parent, const char *pattern, const char *fault, gpointer data,
-	   GError **error)
-{
-	GArray *parents = data;
-	(void)pattern;
-	(void)error;
-	if (id >= parents->len)
-		g_array_set_size(parents, (guint)id + 1);
-	g_array_index(parents, guint64, id) = parent;
-	return TRUE;
-}
-
 /* (transfer full) The trace of ROW; TRUTH: the parent of each id. */
 static WpTrace *
 simulate(const Row *row, GArray *truth)
 {
-	g_autoptr(WpNodes) nodes = wp_nodes_new();
-	WpTrace *trace = wp_trace_new(nodes);
-	WpSimulateOptions options = { .truth = take_truth, .truth_data = truth };
-	WpSimulateResult result;
-	g_autoptr(GError) error = NULL;
 	g_autofree char *users =
 		row->rate > 0 ? g_strdup_printf("[client users]\narrivals = poisson(%g/s)\n"
 						"plan = send a.x\n",
@@ -165,11 +147,7 @@ simulate(const Row *row, GArray *truth)
 	g_autofree char *text =
 		g_strdup_printf("[simulation]\nrequests = %d\nnetwork = normal(200us, 20%%)\n%s%s",
 				wp_test_number(row->requests, 60), users, row->services);
-	g_autoptr(WpScenario) scenario = wp_scenario_new(text, row->name, NULL, &error);
-	ck_assert_msg(scenario != NULL, "%s", error ? error->message : "");
-	ck_assert(wp_simulate(scenario, &options, nodes, wp_trace_sink(trace), &result, &error));
-	wp_trace_freeze(trace);
-	return trace;
+	return wp_test_simulate(text, row->name, truth);
 }
 
 static WpResolved *

@@ -5,9 +5,9 @@
 
 #include "infer/engine-nesting.h"
 #include "infer/random.h"
+#include "tests/support/simulated.h"
 #include "tests/support/suite.h"
 #include "tests/support/tree.h"
-#include "traces/simulate.h"
 
 #define US 1000 /* ns */
 
@@ -183,38 +183,16 @@ static const char gateway[] =
 	"[operation orders.get]\nlabel = GET /carts/{}\nplan = wait exponential(3ms)\n"
 	"[operation orders.post]\nlabel = POST /orders/{}\nplan = wait exponential(4ms)\n";
 
-static gboolean
-take_truth(guint64 id, guint64 parent, const char *pattern, const char *fault, gpointer data,
-	   GError **error)
-{
-	GArray *parents = data;
-	(void)pattern;
-	(void)fault;
-	(void)error;
-	if (id >= parents->len)
-		g_array_set_size(parents, (guint)id + 1);
-	g_array_index(parents, guint64, id) = parent;
-	return TRUE;
-}
-
 /* The share of links that is right. Without turns it is 0.52. */
 START_TEST(right_parents)
 {
 	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
-	g_autoptr(WpNodes) nodes = wp_nodes_new();
-	g_autoptr(WpTrace) trace = wp_trace_new(nodes);
-	WpSimulateOptions options = { .truth = take_truth, .truth_data = truth };
-	WpSimulateResult result;
 	WpResolveOptions names;
-	g_autoptr(GError) error = NULL;
 	g_autofree char *text = g_strdup_printf("[simulation]\nrequests = %d\n%s",
 						wp_test_number(1000, 60), gateway);
-	g_autoptr(WpScenario) scenario = wp_scenario_new(text, "gateway", NULL, &error);
+	g_autoptr(WpTrace) trace = wp_test_simulate(text, "gateway", truth);
 	double n_true = 0, n_right = 0;
 
-	ck_assert_msg(scenario != NULL, "%s", error ? error->message : "");
-	ck_assert(wp_simulate(scenario, &options, nodes, wp_trace_sink(trace), &result, &error));
-	wp_trace_freeze(trace);
 	wp_resolve_options_init(&names);
 	g_autoptr(WpResolved) resolved = wp_resolve(trace, &names, NULL);
 	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);

@@ -1,0 +1,36 @@
+/* Simulates scenarios for tests. */
+#include "tests/support/simulated.h"
+
+#include <check.h>
+
+#include "traces/simulate.h"
+
+static gboolean
+take_truth(guint64 id, guint64 parent, const char *pattern, const char *fault, gpointer data,
+	   GError **error)
+{
+	GArray *parents = data;
+	(void)pattern;
+	(void)fault;
+	(void)error;
+	if (id >= parents->len)
+		g_array_set_size(parents, (guint)id + 1);
+	g_array_index(parents, guint64, id) = parent;
+	return TRUE;
+}
+
+WpTrace *
+wp_test_simulate(const char *text, const char *name, GArray *out_parents)
+{
+	g_autoptr(WpNodes) nodes = wp_nodes_new();
+	WpTrace *trace = wp_trace_new(nodes);
+	WpSimulateOptions options = { .truth = take_truth, .truth_data = out_parents };
+	WpSimulateResult result;
+	g_autoptr(GError) error = NULL;
+	g_autoptr(WpScenario) scenario = wp_scenario_new(text, name, NULL, &error);
+
+	ck_assert_msg(scenario != NULL, "%s", error ? error->message : "");
+	ck_assert(wp_simulate(scenario, &options, nodes, wp_trace_sink(trace), &result, &error));
+	wp_trace_freeze(trace);
+	return trace;
+}

@@ -1,0 +1,13 @@
+/* Scenarios as text, to traces with their truth. */
+#ifndef WP_TESTS_SUPPORT_SIMULATED_H
+#define WP_TESTS_SUPPORT_SIMULATED_H
+
+#include "capture/trace.h"
+
+/*
+ * (transfer full) The trace of the scenario TEXT, frozen. OUT_PARENTS is a GArray of guint64, cleared when new: the true
+ * parent of each id, 0 = root. Fails the test where TEXT, which NAME stands for in messages, makes no sense.
+ */
+WpTrace *wp_test_simulate(const char *text, const char *name, GArray *out_parents);
+
+#endif
