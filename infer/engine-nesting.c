@@ -307,7 +307,7 @@ solve_hosts(Engine *engine, guint n_threads)
 	wp_parallel_run(engine->n_hosts, n_threads, solve_item, &hosts);
 }
 
-/* The links have the paces of hosts, which go over to them, where one has a clock of its own, or workers. */
+/* The links have the paces of hosts, which go over to them, where one has a clock of its own, or a line. */
 static void
 keep_paces(Engine *engine)
 {

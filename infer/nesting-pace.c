@@ -184,6 +184,13 @@ typedef struct {
 	WpNestProblem *real; /* on real time, not solved */
 } Host;
 
+static void
+search(Solution *solution)
+{
+	solution->beliefs = g_new(WpNestBelief, MAX(solution->problem->n_bundles, 1));
+	wp_nest_search(solution->problem, solution->beliefs);
+}
+
 static Solution
 solve_at(const Host *host, const WpPace *pace)
 {
@@ -195,8 +202,7 @@ solve_at(const Host *host, const WpPace *pace)
 	solution.problem = wp_nest_problem_new(host->resolved, &own, host->options);
 	if (!solution.problem)
 		return solution;
-	solution.beliefs = g_new(WpNestBelief, MAX(solution.problem->n_bundles, 1));
-	wp_nest_search(solution.problem, solution.beliefs);
+	search(&solution);
 	return solution;
 }
 
@@ -291,14 +297,10 @@ take_turns(const Host *host, const Solution *solution)
 	return turned;
 }
 
-static void
-search_turned(Solution *turned)
-{
-	turned->beliefs = g_new(WpNestBelief, MAX(turned->problem->n_bundles, 1));
-	wp_nest_search(turned->problem, turned->beliefs);
-}
-
-/* Takes turns for SOLUTION once more, as a part of the host has shown that it has some. FALSE: it has none. */
+/*
+ * Takes turns for SOLUTION once more, as a part of the host has shown that it has some. FALSE: it has none, or the work was
+ * stopped, and SOLUTION stays.
+ */
 static gboolean
 take_again(const Host *host, Solution *solution)
 {
@@ -306,10 +308,12 @@ take_again(const Host *host, Solution *solution)
 
 	if (!turned.problem)
 		return FALSE;
-	search_turned(&turned);
-	clear_solution(solution);
-	*solution = turned;
-	return TRUE;
+	search(&turned);
+	gboolean is_solved = !wp_nest_is_stopped(turned.problem);
+	clear_solution(is_solved ? solution : &turned);
+	if (is_solved)
+		*solution = turned;
+	return is_solved;
 }
 
 /* By how much ANSWER, as it is, would be likelier with TURNED's turns than it is: nats an event. */
@@ -343,7 +347,7 @@ follow_turns(const Host *host, const Solution *first)
 			clear_solution(&turned);
 			break;
 		}
-		search_turned(&turned);
+		search(&turned);
 		double score = score_solution(host, &turned, &n_events);
 		gboolean is_better = !best.problem || score > best_score + MIN_BETTER * n_events;
 		clear_solution(is_better ? &best : &turned);
@@ -372,6 +376,8 @@ settle_turns(const Host *host, Solution *solution)
 		*solution = other;
 }
 
+/* --- workers --- */
+
 /*
  * Solves anew where several workers take messages from a queue: each begins when it is taken up. The answer tells better
  * than the one before when messages are done, so it is asked again as long as all becomes likelier by that. Returns how many
@@ -386,6 +392,8 @@ try_workers(const Host *host, Solution *solution)
 	double before = -G_MAXDOUBLE, score = 0;
 	guint32 workers = 0;
 
+	if (solution->pace != REAL_TIME) /* no worker is known to go by another */
+		return 0;
 	own.begins_ns = begins_ns;
 	for (gint turn = 0; turn < MAX_TURNS && !wp_nest_is_stopped(solution->problem); turn++) {
 		guint32 n = wp_nest_find_workers(solution->problem, begins_ns, &score);

@@ -171,9 +171,8 @@ typedef struct {
 	double *spontaneous;   /* by type: children that no message has caused; NULL: not asked */
 	double grain_ns;       /* delays below it are all alike: clock tick, scheduling */
 	double per_grain;
-	gboolean
-		has_turns; /* gaps are from a turn, which may come out later than what was done in it */
-	double beside;     /* other calls in the packet of a call, on average */
+	gboolean has_turns; /* gaps are from turns, and may be negative (nesting-turns.h) */
+	double beside;      /* other calls in the packet of a call, on average */
 	double packet_cost; /* nats: of a call that leaves in one packet with the one before it */
 	WpQuickLog quick;
 	WpNestAccident *accidents; /* some of the pairs that are none: what chance is like */
