@@ -276,7 +276,7 @@ decode_message(State *state, WpDecodeContext *context, WpBytes in, WpUnit *unit)
 	WpMessage *call = &state->call;
 	gboolean is_begin = !call->is_open, is_cut = wp_decode_is_cut(context);
 	gsize end = end_of_message(in, is_begin);
-	if (!end && !is_cut && (is_begin ? !has_head(in) : in.length < END_BYTES))
+	if (!end && !is_cut && (in.length < END_BYTES || (is_begin && !has_head(in))))
 		return WP_DECODE_MORE;
 	if (is_begin) {
 		scan_identifier(context, call, in);

@@ -30,6 +30,11 @@ static const WpByteRow mails[] = {
 		 "R5 [5,5] smtp 8 RCPT ok\nR6 [5,5] smtp 8 DATA ok\n"
 		 "C7 [6,6] smtp 3 message\nC8 [6,6] smtp 6 RSET\n"
 		 "R7 [7,7] smtp 12 message ok\nR8 [7,7] smtp 8 RSET ok\n" },
+	{ "a message without a head, whose first line comes alone",
+	  { GREETING, HELLO, "C 'DATA' r", "S '354 go' r", "C r", "C 'Hi.' r '.' r",
+	    "S '250 queued' r" },
+	  OPENED "C3 [4,4] smtp 6 DATA\nR3 [5,5] smtp 8 DATA ok\n"
+		 "C4 [6,7] smtp 10 message\nR4 [8,8] smtp 12 message ok\n" },
 	{ "DATA is refused: commands go on",
 	  { GREETING, HELLO, "C 'DATA' r", "S '503 no recipients' r", "C 'RSET' r",
 	    "S '250 ok' r" },
