@@ -9,6 +9,8 @@
  */
 #include "infer/nesting-pace.h"
 
+#include <string.h>
+
 #include "infer/nesting-line.h"
 #include "infer/nesting-turns.h"
 #include "infer/nesting-workers.h"
@@ -28,10 +30,14 @@
  * there are turns, by 0.15 to 0.9 where there are none; then answers of their own were likelier by 0.3 to 0.65,
  * and by 0.15 at most.
  */
-#define MAX_WORSE  0.25
+#define MAX_WORSE  0.35
 #define MIN_TURNED 0.2
 #define MIN_BETTER 0.01 /* worth to be taken once more */
-#define MAX_TAKES  4    /* each by the answer before it */
+#define MAX_TAKES  12   /* each by the answer before it */
+
+/* How turns are taken: by the length of the line, or by so many neighbours' waits; once that brings no more, by fewer. */
+static const guint windows[] = { WP_NEST_MAX_NEIGHBOURS, 4, 2 };
+#define BY_LENGTH 0
 
 static const WpPace paces[] = {
 	{ 0, 1, 0, FALSE },    { 0.25, 1, 0, FALSE }, { 0.5, 1, 0, FALSE },
@@ -174,7 +180,8 @@ typedef struct {
 	WpNestProblem *problem;
 	WpNestBelief *beliefs;
 	const WpPace *pace;
-	guint n_takes; /* how often turns were taken by the answer; then its times are real */
+	guint takes[MAX_TAKES]; /* how turns were taken, one after the other: neighbours, or BY_LENGTH */
+	guint n_takes;          /* if any, its times are real */
 } Solution;
 
 typedef struct {
@@ -196,7 +203,7 @@ solve_at(const Host *host, const WpPace *pace)
 {
 	g_autoptr(WpNestClock) clock = wp_nest_clock_new(host->resolved, host->host, pace);
 	WpNestHost own = *host->host;
-	Solution solution = { NULL, NULL, pace, 0 };
+	Solution solution = { .pace = pace };
 
 	own.clock = clock;
 	solution.problem = wp_nest_problem_new(host->resolved, &own, host->options);
@@ -211,7 +218,7 @@ clear_solution(Solution *solution)
 {
 	wp_nest_problem_free(solution->problem);
 	g_free(solution->beliefs);
-	*solution = (Solution){ NULL, NULL, REAL_TIME, 0 };
+	*solution = (Solution){ .pace = REAL_TIME };
 }
 
 static gboolean
@@ -227,7 +234,7 @@ is_busy(const WpNestProblem *problem, double candidates)
 static Solution
 follow_pace(const Host *host, const WpPace *pace)
 {
-	Solution solution = { NULL, NULL, REAL_TIME, 0 };
+	Solution solution = { .pace = REAL_TIME };
 
 	for (gint turn = 0; turn < MAX_TURNS && pace != solution.pace; turn++) {
 		clear_solution(&solution);
@@ -285,14 +292,21 @@ score_solution(const Host *host, const Solution *solution, guint32 *out_n_events
 	return score_on(host->real, solution->problem, clock, out_n_events);
 }
 
-/* SOLUTION's host with the turns of its answer, not solved; its problem is NULL: there are none. */
+/* SOLUTION's host with turns taken as TAKE says, not solved; its problem is NULL: it has none. */
 static Solution
-take_turns(const Host *host, const Solution *solution)
+take_turns(const Host *host, const Solution *solution, guint take)
 {
-	Solution turned = { wp_nest_problem_new(host->resolved, host->host, host->options), NULL,
-			    solution->pace, solution->n_takes + 1 };
+	Solution turned = { .problem = wp_nest_problem_new(host->resolved, host->host, host->options),
+			    .pace = solution->pace,
+			    .n_takes = solution->n_takes };
+	gboolean has_turns =
+		take == BY_LENGTH ?
+			wp_nest_count_turns(turned.problem) :
+			wp_nest_take_turns(turned.problem, solution->problem, take);
 
-	if (!wp_nest_take_turns(turned.problem, solution->problem))
+	memcpy(turned.takes, solution->takes, sizeof(turned.takes));
+	turned.takes[turned.n_takes++] = take;
+	if (!has_turns)
 		g_clear_pointer(&turned.problem, wp_nest_problem_free);
 	return turned;
 }
@@ -302,9 +316,9 @@ take_turns(const Host *host, const Solution *solution)
  * stopped, and SOLUTION stays.
  */
 static gboolean
-take_again(const Host *host, Solution *solution)
+take_again(const Host *host, Solution *solution, guint take)
 {
-	Solution turned = take_turns(host, solution);
+	Solution turned = take_turns(host, solution, take);
 
 	if (!turned.problem)
 		return FALSE;
@@ -328,33 +342,61 @@ gain_of_turns(const Host *host, const Solution *answer, const Solution *turned)
 }
 
 /*
- * Takes turns by FIRST, then by the answer that this gives, as long as answers get likelier, at least twice; without a
- * problem where the host looks as if it had none.
+ * Turns for FIRST, taken in the way that makes it, as it is, the likelier, not solved; without a problem where the host looks
+ * as if it had none.
+ */
+static Solution
+begin_turns(const Host *host, const Solution *first)
+{
+	static const guint ways[] = { BY_LENGTH, WP_NEST_MAX_NEIGHBOURS };
+	Solution best = { .pace = REAL_TIME };
+	double best_gain = -MAX_WORSE;
+
+	for (gsize i = 0; i < G_N_ELEMENTS(ways); i++) {
+		Solution turned = take_turns(host, first, ways[i]);
+		double gain = turned.problem ? gain_of_turns(host, first, &turned) : -G_MAXDOUBLE;
+		gboolean is_better = gain > best_gain;
+		clear_solution(is_better ? &best : &turned);
+		if (is_better) {
+			best = turned;
+			best_gain = gain;
+		}
+	}
+	return best;
+}
+
+/*
+ * Takes turns for FIRST, then by the answer that this gives, as long as answers get likelier, by fewer neighbours at
+ * last; without a problem where the host looks as if it had none.
  */
 static Solution
 follow_turns(const Host *host, const Solution *first)
 {
-	Solution best = { NULL, NULL, REAL_TIME, 0 };
-	double best_score = 0;
+	Solution best = begin_turns(host, first);
+	guint window = 0;
+	guint32 n_events;
 
-	for (guint take = 1; take <= MAX_TAKES && !wp_nest_is_stopped(host->real); take++) {
-		const Solution *answer = best.problem ? &best : first;
-		Solution turned = take_turns(host, answer);
-		guint32 n_events;
-		if (!turned.problem)
-			break;
-		if (take == 1 && gain_of_turns(host, first, &turned) < -MAX_WORSE) {
-			clear_solution(&turned);
-			break;
+	if (!best.problem)
+		return best;
+	search(&best);
+	double best_score = score_solution(host, &best, &n_events);
+	for (guint tries = 1; tries < MAX_TAKES && window < G_N_ELEMENTS(windows) &&
+			      !wp_nest_is_stopped(host->real);
+	     tries++) {
+		Solution turned = take_turns(host, &best, windows[window]);
+		double score = -G_MAXDOUBLE;
+		if (turned.problem) {
+			search(&turned);
+			score = score_solution(host, &turned, &n_events);
 		}
-		search(&turned);
-		double score = score_solution(host, &turned, &n_events);
-		gboolean is_better = !best.problem || score > best_score + MIN_BETTER * n_events;
+		gboolean is_better = score > best_score + MIN_BETTER * n_events &&
+				     !wp_nest_is_stopped(host->real);
 		clear_solution(is_better ? &best : &turned);
-		if (!is_better)
-			break;
-		best = turned;
-		best_score = score;
+		if (is_better) {
+			best = turned;
+			best_score = score;
+		} else
+			window++;
 	}
 	return best;
 }
@@ -425,12 +467,13 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 	}
 	if (!part.is_all) {
 		const WpPace *pace = solution.pace;
-		guint n_takes = solution.n_takes;
+		const Solution shown = solution;
 		clear_solution(&solution);
 		own.host = host;
 		solution = solve_at(&own, pace);
-		while (solution.n_takes < n_takes && take_again(&own, &solution))
-			;
+		for (guint i = 0; i < shown.n_takes; i++)
+			if (!take_again(&own, &solution, shown.takes[i]))
+				break;
 	}
 	*out_pace = *solution.pace;
 	out_pace->takes_turns = solution.n_takes > 0;

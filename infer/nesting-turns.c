@@ -2,14 +2,19 @@
 #include "infer/nesting-turns.h"
 
 #define MIN_INPUTS 200
-#define NEIGHBOURS 8  /* on each side, whose waits are known: from them that of one is */
-#define FARTHEST   32 /* these are among so many */
+#define FARTHEST   4  /* neighbours, whose waits are known, are among so many times more */
 #define UNKNOWN    -1 /* nothing was sent for it */
 #define MIN_ALIKE                                                                                  \
 	0.55 /* of the waits; 0.48 to 0.53 where there is no line, 0.6 and more where there is */
 
 /* Nobody stands in line for longer; and a turn is still a time. */
 #define MAX_WAIT_NS G_GINT64_CONSTANT(3600000000000)
+
+/* Of the length of a line, which is a number of inputs. */
+#define HALF       0.5
+#define OFTEN      0.98 /* of the time */
+#define SHARE_STEP 0.95
+#define MIN_SHARE  0.1
 
 /* What came in: the begin of a parent, or the return of a child. */
 typedef struct {
@@ -38,6 +43,7 @@ typedef struct {
 	const WpNestProblem *problem;
 	gint64 *waits_ns; /* by number */
 	GArray *received; /* Input: scratch, of one parent, in order */
+	guint neighbours; /* on each side, by which the wait of one is told */
 } Waits;
 
 /* Something was sent at AT_NS: for the last of what was received, from FROM on, if it is the first that was. */
@@ -117,10 +123,11 @@ list_inputs(const WpNestProblem *problem)
 static guint32
 list_neighbours(const Waits *waits, const GArray *inputs, guint at, gint step, gint64 *out)
 {
-	guint32 n = 0;
+	guint32 n = 0, farthest = FARTHEST * waits->neighbours;
 	gint64 i = (gint64)at + step;
 
-	for (gint far = 0; far < FARTHEST && n < NEIGHBOURS && i >= 0 && i < inputs->len; far++) {
+	for (guint32 far = 0; far < farthest && n < waits->neighbours && i >= 0 && i < inputs->len;
+	     far++) {
 		gint64 wait_ns = waits->waits_ns[g_array_index(inputs, Input, i).number];
 		if (wait_ns != UNKNOWN)
 			out[n++] = wait_ns;
@@ -133,7 +140,7 @@ list_neighbours(const Waits *waits, const GArray *inputs, guint at, gint step, g
 static gint64
 wait_of(const Waits *waits, const GArray *inputs, guint at)
 {
-	gint64 around[2 * NEIGHBOURS];
+	gint64 around[2 * WP_NEST_MAX_NEIGHBOURS];
 	guint32 n = list_neighbours(waits, inputs, at, -1, around);
 
 	n += list_neighbours(waits, inputs, at, 1, around + n);
@@ -202,10 +209,10 @@ has_messages(const WpNestProblem *problem)
 }
 
 gboolean
-wp_nest_take_turns(WpNestProblem *problem, const WpNestProblem *answer)
+wp_nest_take_turns(WpNestProblem *problem, const WpNestProblem *answer, guint neighbours)
 {
 	g_autoptr(GArray) inputs = list_inputs(problem);
-	Waits waits = { .problem = problem };
+	Waits waits = { .problem = problem, .neighbours = MIN(neighbours, WP_NEST_MAX_NEIGHBOURS) };
 	gsize n = (gsize)problem->n_parents + problem->n_children;
 
 	if (inputs->len < MIN_INPUTS || has_messages(problem))
@@ -224,4 +231,127 @@ wp_nest_take_turns(WpNestProblem *problem, const WpNestProblem *answer)
 	g_array_unref(waits.received);
 	g_free(waits.waits_ns);
 	return problem->has_turns;
+}
+
+/* --- the length of the line --- */
+
+/* A parent begins or ends, a child is sent or returns. */
+typedef struct {
+	gint64 at_ns;
+	gint32 in_hand; /* how many parents more */
+	gint32 sent;    /* how many children more */
+	guint32 number; /* of what comes in, as in Input; NO_INPUT: something goes out */
+} Step;
+
+#define NO_INPUT G_MAXUINT32
+
+/* What comes in goes first of what is at one time. */
+static gint
+compare_steps(gconstpointer a, gconstpointer b)
+{
+	const Step *x = a, *y = b;
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return x->in_hand != y->in_hand ? x->in_hand - y->in_hand : x->sent - y->sent;
+}
+
+/* (transfer full) */
+static GArray *
+list_steps(const WpNestProblem *problem)
+{
+	GArray *steps = g_array_new(FALSE, FALSE, sizeof(Step));
+
+	for (guint32 p = 0; p < problem->n_parents; p++) {
+		const WpNestParent *parent = &problem->parents[p];
+		const Step pair[] = { { parent->begin_ns, 1, 0, p },
+				      { parent->end_ns, -1, 0, NO_INPUT } };
+		g_array_append_vals(steps, pair, 2);
+	}
+	for (guint32 c = 0; c < problem->n_children; c++) {
+		const WpNestChild *child = &problem->children[c];
+		const Step pair[] = { { child->begin_ns, 0, 1, NO_INPUT },
+				      { child->end_ns, 0, -1, problem->n_parents + c } };
+		if (returns(child))
+			g_array_append_vals(steps, pair, 2);
+	}
+	g_array_sort(steps, compare_steps);
+	return steps;
+}
+
+typedef struct {
+	gint64 in_hand, sent;
+} Count;
+
+static void
+count_step(Count *count, const Step *step)
+{
+	count->in_hand += step->in_hand;
+	count->sent += step->sent;
+}
+
+/*
+ * How many stand in line, where SHARE of the children are what keeps a parent waiting: of those that are sent together one
+ * does, of those that a parent leaves behind none.
+ */
+static double
+length_of_line(Count count, double share)
+{
+	return (double)count.in_hand - share * (double)count.sent;
+}
+
+/* For how much of the time of STEPS the line is longer than LENGTH: a share. */
+static double
+share_longer(const GArray *steps, double share, double length)
+{
+	Count count = { 0, 0 };
+	double longer_ns = 0, all_ns = 0;
+
+	for (guint i = 0; i + 1 < steps->len; i++) {
+		const Step *step = &g_array_index(steps, Step, i);
+		double ns = (double)(step[1].at_ns - step->at_ns);
+		count_step(&count, step);
+		all_ns += ns;
+		longer_ns += length_of_line(count, share) > length ? ns : 0;
+	}
+	return all_ns > 0 ? longer_ns / all_ns : 0;
+}
+
+/* The largest with which the line is hardly ever shorter than none. */
+static double
+find_share(const GArray *steps)
+{
+	double share = 1;
+
+	while (share > MIN_SHARE && share_longer(steps, share, -HALF) < OFTEN)
+		share *= SHARE_STEP;
+	return share;
+}
+
+gboolean
+wp_nest_count_turns(WpNestProblem *problem)
+{
+	g_autoptr(GArray) steps = list_steps(problem);
+	guint32 n_inputs = (guint32)steps->len / 2;
+	Count count = { 0, 0 };
+
+	if (n_inputs < MIN_INPUTS || has_messages(problem))
+		return FALSE;
+	double share = find_share(steps);
+	const Step *first = &g_array_index(steps, Step, 0);
+	const Step *last = &g_array_index(steps, Step, steps->len - 1);
+	double busy_ns = share_longer(steps, share, HALF) * (double)(last->at_ns - first->at_ns);
+	for (const Step *step = first; step <= last; step++) {
+		double length = MAX(length_of_line(count, share), 0);
+		gint64 wait_ns = (gint64)MIN(length * busy_ns / n_inputs, (double)MAX_WAIT_NS);
+		if (step->number < problem->n_parents)
+			problem->parents[step->number].wait_ns = wait_ns;
+		else if (step->number != NO_INPUT)
+			problem->children[step->number - problem->n_parents].wait_ns = wait_ns;
+		count_step(&count, step);
+	}
+	set_bundle_waits(problem);
+	problem->has_turns = TRUE;
+	return TRUE;
 }

@@ -106,7 +106,8 @@ START_TEST(waits)
 	WpNestProblem *problem = make_problem(tree, FALSE);
 	WpNestProblem *answer = make_problem(tree, row->wrong);
 
-	ck_assert_int_eq(wp_nest_take_turns(problem, answer), row->has_turns);
+	ck_assert_int_eq(wp_nest_take_turns(problem, answer, WP_NEST_MAX_NEIGHBOURS),
+			 row->has_turns);
 	ck_assert_int_eq(problem->has_turns, row->has_turns);
 	for (guint32 p = 0; p < problem->n_parents; p++) {
 		gint64 wait_us = (int)p < row->n / 2 ? row->wait_us : row->later_us;
