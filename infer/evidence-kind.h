@@ -28,6 +28,7 @@ struct WpEvidenceHost {
 
 extern const WpEvidenceKind wp_evidence_connections;
 extern const WpEvidenceKind wp_evidence_hints;
+extern const WpEvidenceKind wp_evidence_holds;
 extern const WpEvidenceKind wp_evidence_ids;
 extern const WpEvidenceKind wp_evidence_labels;
 extern const WpEvidenceKind wp_evidence_packets;

@@ -15,10 +15,19 @@
 #define TELLING_NATS 0.7
 
 const WpEvidenceKind *const wp_evidence_kinds[] = {
-	&wp_evidence_connections, &wp_evidence_hints,        &wp_evidence_ids,
-	&wp_evidence_labels,      &wp_evidence_packets,      &wp_evidence_pools,
-	&wp_evidence_sizes,       &wp_evidence_spans,        &wp_evidence_sticky,
-	&wp_evidence_tokens,      &wp_evidence_transactions, NULL,
+	&wp_evidence_connections,
+	&wp_evidence_hints,
+	&wp_evidence_holds,
+	&wp_evidence_ids,
+	&wp_evidence_labels,
+	&wp_evidence_packets,
+	&wp_evidence_pools,
+	&wp_evidence_sizes,
+	&wp_evidence_spans,
+	&wp_evidence_sticky,
+	&wp_evidence_tokens,
+	&wp_evidence_transactions,
+	NULL,
 };
 
 #define N_KINDS (G_N_ELEMENTS(wp_evidence_kinds) - 1)

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "infer/nesting-holds.h"
 #include "infer/nesting-line.h"
 #include "infer/nesting-turns.h"
 #include "infer/nesting-workers.h"
@@ -20,6 +21,7 @@
 #define VERY_BUSY    4.0  /* ... with more, a first answer may be wrong as a whole */
 #define PART         4000 /* calls that tell which clock it is */
 #define MAX_TURNS    5
+#define MIN_SURER    0.02 /* share of calls: of what follows on a connection that is held */
 #define MIN_EVENTS   200
 #define MIN_GAIN     0.02 /* nats an event, of one answer on two clocks: worth a try */
 #define MIN_TOTAL    15.0 /* ... and in all */
@@ -418,6 +420,49 @@ settle_turns(const Host *host, Solution *solution)
 		*solution = other;
 }
 
+/* --- holds --- */
+
+/* Whether HELD tells of more, or more surely, than BEFORE. */
+static gboolean
+holds_more(const GArray *held, const GArray *before)
+{
+	if (!before || held->len != before->len)
+		return held->len > (before ? before->len : 0);
+	for (guint i = 0; i < held->len; i++)
+		if (g_array_index(held, WpNestHold, i).share >
+		    g_array_index(before, WpNestHold, i).share + MIN_SURER)
+			return TRUE;
+	return FALSE;
+}
+
+/*
+ * Solves anew where SOLUTION tells of connections that are held, which OWN, that is HOST's, has then, as long as answers are
+ * surer of it. (transfer full)
+ */
+static GArray *
+settle_holds(const Host *host, WpNestHost *own, Solution *solution)
+{
+	GArray *held = NULL;
+
+	for (gint turn = 0; turn < MAX_TURNS; turn++) {
+		GArray *now = wp_nest_find_holds(solution->problem, solution->beliefs);
+		if (!holds_more(now, held) || wp_nest_is_stopped(solution->problem)) {
+			g_array_unref(now);
+			break;
+		}
+		g_clear_pointer(&held, g_array_unref);
+		held = now;
+		own->held = (const WpNestHold *)(const void *)held->data;
+		own->n_held = held->len;
+		Solution other = solve_at(host, REAL_TIME);
+		gboolean is_solved = !wp_nest_is_stopped(other.problem);
+		clear_solution(is_solved ? solution : &other);
+		if (is_solved)
+			*solution = other;
+	}
+	return held;
+}
+
 /* --- workers --- */
 
 /*
@@ -453,12 +498,15 @@ WpNestProblem *
 wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOptions *options,
 	      WpNestBelief **out_beliefs, WpPace *out_pace)
 {
+	g_autoptr(GArray) held = NULL;
+	WpNestHost whole = *host;
 	Part part;
 
 	init_part(resolved, host, &part);
 	Host own = { resolved, &part.host, options, NULL };
 	Solution solution = solve_at(&own, REAL_TIME);
 	if (solution.problem && is_busy(solution.problem, BUSY)) {
+		held = settle_holds(&own, &part.host, &solution);
 		own.real = wp_nest_problem_new(resolved, &part.host, options);
 		settle_pace(&own, &solution);
 		if (is_busy(solution.problem, VERY_BUSY))
@@ -469,7 +517,9 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 		const WpPace *pace = solution.pace;
 		const Solution shown = solution;
 		clear_solution(&solution);
-		own.host = host;
+		whole.held = part.host.held;
+		whole.n_held = part.host.n_held;
+		own.host = &whole;
 		solution = solve_at(&own, pace);
 		for (guint i = 0; i < shown.n_takes; i++)
 			if (!take_again(&own, &solution, shown.takes[i]))

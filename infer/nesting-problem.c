@@ -9,7 +9,7 @@
 #include "infer/evidence-kind.h"
 #include "infer/links.h"
 #include "infer/map.h"
-#include "infer/nesting.h"
+#include "infer/nesting-holds.h"
 
 /* Labels seen less often than this by a node tell nothing of their own. */
 #define MIN_LABEL_COUNT 8
@@ -686,6 +686,8 @@ wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 	problem->per_grain = 1 / problem->grain_ns;
 	wp_quick_log_init(&problem->quick);
 	wp_nest_find_packets(problem);
+	if (host->n_held > 0)
+		problem->holds = wp_nest_holds_new(problem, host->held, host->n_held);
 	problem->reach_ns =
 		options->after_ns >= 0 ? options->after_ns : wp_nest_learn_reach(problem);
 	wp_nest_unseen_init(problem, host);
@@ -702,6 +704,7 @@ wp_nest_problem_free(WpNestProblem *problem)
 		if (problem->parents[i].n_allocated > WP_NEST_FEW_CHILDREN)
 			g_free(problem->parents[i].children);
 	wp_evidence_free(problem->evidence);
+	wp_nest_holds_free(problem->holds);
 	g_free(problem->room);
 	g_free(problem->parents);
 	g_free(problem->children);

@@ -21,6 +21,7 @@
  *   nesting-packets.c   calls that left in one packet, which is no sign of one cause
  *   nesting-reach.c     how long after a one-way message its work begins
  *   nesting-pool.c      calls that had waited for a free connection
+ *   nesting-holds.c     connections that a request has for itself
  *   nesting-candidates.c
  *                       which parents each bundle may have
  *   nesting-shift.c     bundles moved in time, to see what chance is like
@@ -30,6 +31,7 @@
  *   evidence*.c         what speaks for a parent beside time
  *   timeline.c          how likely a parent with given children is: plans and delays, learned
  *   timeline-once.c     of what each parent makes just one
+ *   timeline-holds.c    ... of what follows each other on a connection that it holds
  *   nesting-fifo.c      whether the host works in order, and what that forbids
  *   nesting-moves.c     what could be changed, and what that would gain
  *   nesting-unseen.c    parents of which the capture shows one end, or none
@@ -138,6 +140,7 @@ typedef struct {
 
 typedef struct WpEvidence WpEvidence;
 typedef struct WpNestClock WpNestClock;
+typedef struct WpNestHolds WpNestHolds;
 
 /* A bundle and a parent that is no candidate of its. */
 typedef struct {
@@ -174,6 +177,7 @@ typedef struct {
 	gboolean has_turns; /* gaps are from turns, and may be negative (nesting-turns.h) */
 	double beside;      /* other calls in the packet of a call, on average */
 	double packet_cost; /* nats: of a call that leaves in one packet with the one before it */
+	WpNestHolds *holds; /* connections that a request holds; NULL: not known of any */
 	WpQuickLog quick;
 	WpNestAccident *accidents; /* some of the pairs that are none: what chance is like */
 	guint32 n_accidents;
@@ -229,6 +233,12 @@ wp_nest_log_slope(const WpNestProblem *problem, double octaves)
 	return -G_LN2 * (problem->has_turns ? ABS(octaves - WP_NEST_ORIGIN) : octaves);
 }
 
+/* A callee to which each request holds a connection (nesting-holds.h). */
+typedef struct {
+	guint32 callee;
+	double share; /* of the calls that follow one of their request: on its connection, as far as is sure */
+} WpNestHold;
+
 /* What a host receives and sends, and its connections' marks: each by time. */
 typedef struct {
 	const guint32 *incoming; /* spans */
@@ -240,6 +250,8 @@ typedef struct {
 	double n_lost;            /* calls into it that are missing (missing.h) */
 	const WpNestClock *clock; /* that its times are by; NULL: real time */
 	const gint64 *begins_ns;  /* by parent: when the work at it began; NULL: when it came */
+	const WpNestHold *held;   /* connections that a request holds */
+	guint32 n_held;
 } WpNestHost;
 
 /* TIME_NS by CLOCK, or as it is where that is NULL: real time. What is earlier is never later (nesting-clock.c). */

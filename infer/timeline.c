@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "infer/timeline-counts.h"
+#include "infer/timeline-holds.h"
 #include "infer/timeline-once.h"
 
 #define TIME_UNKNOWN  G_MININT64 /* of an event that was not seen: any is as likely */
@@ -72,6 +73,7 @@ struct WpTimelines {
 	guint32 first; /* these are counted: from FIRST to END */
 	guint32 end;
 	WpOnce once;
+	WpHoldCounts holds;
 	OpenCall *open; /* scratch: by end */
 	guint32 n_open_allocated;
 	Known known[N_KNOWN]; /* long parents, each at its number modulo this */
@@ -90,6 +92,7 @@ wp_timelines_new(const WpNestProblem *problem)
 	timelines->touched = g_new0(guint8, MAX(problem->n_parents, 1));
 	timelines->is_all_touched = TRUE;
 	wp_once_init(&timelines->once, problem);
+	wp_hold_counts_init(&timelines->holds, problem);
 	return timelines;
 }
 
@@ -116,6 +119,7 @@ wp_timelines_free(WpTimelines *timelines)
 	g_free(timelines->touched);
 	g_free(timelines->open);
 	wp_once_clear(&timelines->once);
+	wp_hold_counts_clear(&timelines->holds);
 	g_free(timelines);
 }
 
@@ -364,6 +368,7 @@ count_timeline(WpTimelines *timelines, guint32 number, const guint32 *children, 
 		walk_parent(&walk, FOR_COUNTS, number, classes[i], children, n);
 	}
 	wp_once_count(&timelines->once, children, n, sign);
+	wp_hold_counts_add(&timelines->holds, children, n, sign);
 }
 
 static inline const guint32 *
@@ -456,6 +461,7 @@ wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end)
 		return FALSE;
 	wp_counts_fit(&timelines->counts);
 	wp_once_fit(&timelines->once);
+	wp_hold_counts_fit(&timelines->holds);
 	return TRUE;
 }
 
@@ -642,5 +648,6 @@ wp_timelines_score(WpTimelines *timelines, guint32 parent, const guint32 *childr
 		score = score_long(timelines, parent, children, n);
 	else
 		score = score_short(timelines, parent, children, n);
+	score += wp_hold_counts_score(&timelines->holds, children, n);
 	return score - wp_timelines_cost_of_once(timelines, children, n);
 }
