@@ -120,13 +120,26 @@ is_of_owner(const Sweep *sweep, const Active *parent, const WpNestBundle *bundle
 	return TRUE;
 }
 
-/* FALSE: no parent of BUNDLE, which lies to it in MODE. */
+/* TRUE where BUNDLE, at BEGIN_NS, is nearer to PARENT, a message, than what messages cause. */
+static gboolean
+is_too_soon(const WpNestProblem *problem, const Active *parent, const WpNestBundle *bundle,
+	    gint64 begin_ns)
+{
+	guint32 type = problem->children[problem->bundle_children[bundle->first]].type;
+
+	return problem->parents[parent->number].is_message &&
+	       begin_ns - parent->end_ns < problem->least_ns[type];
+}
+
+/* FALSE: no parent of BUNDLE, which begins at BEGIN_NS and lies to it in MODE. */
 static inline gboolean
-may_cause(const Sweep *sweep, const Active *parent, const WpNestBundle *bundle, WpNestMode mode)
+may_cause(const Sweep *sweep, const Active *parent, const WpNestBundle *bundle, gint64 begin_ns,
+	  WpNestMode mode)
 {
 	const WpNestProblem *problem = sweep->problem;
 
 	return (mode == WP_NEST_INSIDE || parent->has_after) &&
+	       !(problem->least_ns && is_too_soon(problem, parent, bundle, begin_ns)) &&
 	       (!sweep->spans->owners || is_of_owner(sweep, parent, bundle)) &&
 	       !(problem->calls_itself && holds_span(problem, bundle, parent->span));
 }
@@ -150,7 +163,8 @@ meet_parents(PairSweep *self, guint32 number, gint64 begin_ns)
 		const Active *parent = &self->sweep.active[i];
 		WpNestMode mode =
 			mode_of(parent->end_ns, begin_ns, end_ns, problem->options->skew_ns);
-		if (parent->until_ns >= begin_ns && may_cause(&self->sweep, parent, bundle, mode))
+		if (parent->until_ns >= begin_ns &&
+		    may_cause(&self->sweep, parent, bundle, begin_ns, mode))
 			self->func(number, parent->number,
 				   bundle->has_waited ? WP_NEST_WAITED_NS
 						      : begin_ns - parent->turn_ns,
@@ -206,7 +220,8 @@ list_candidates(Sweep *sweep, WpNestBundle *bundle, GArray *found)
 		const Active *parent = &sweep->active[i];
 		WpNestMode mode =
 			mode_of(parent->end_ns, bundle->begin_ns, bundle->end_ns, skew_ns);
-		if (parent->until_ns >= bundle->begin_ns && may_cause(sweep, parent, bundle, mode))
+		if (parent->until_ns >= bundle->begin_ns &&
+		    may_cause(sweep, parent, bundle, bundle->begin_ns, mode))
 			candidates[--at] =
 				(WpNestCandidate){ .parent = parent->number, .mode = (guint8)mode };
 	}

@@ -90,7 +90,7 @@ gboolean
 wp_nest_is_of_messages(const WpNestProblem *problem)
 {
 	if (problem->n_parents < MIN_MESSAGES || problem->n_children < MIN_MESSAGES ||
-	    problem->n_bundles != problem->n_children || problem->n_open)
+	    problem->n_bundles != problem->n_children || problem->n_open || problem->only_wakes)
 		return FALSE;
 	for (guint32 p = 0; p < problem->n_parents; p++)
 		if (!problem->parents[p].is_message)

@@ -25,6 +25,19 @@
 #define NEAR           4                    /* bins on either side: they vary alike */
 #define SLACK          1.5                  /* the last of it is rarer than what stands out */
 
+/*
+ * Event loops sleep for whole milliseconds from when something last woke them: what they send by a timer comes so long
+ * after a message that has woken them, whatever it is due for. That moves it, by less than one, and adds nothing.
+ *
+ *      due    |  x  x  x  x  x  |          sent   |xxx              |          gap to the last message, ms
+ *             0                 1                 0                 1
+ */
+#define TICK_NS     1000000
+#define N_TICKS     8   /* bins are longer behind these */
+#define LEAST_TICKS 2   /* behind these much else is in the bins with what was moved */
+#define CLEAR_MOVED 2.0 /* standard deviations */
+#define LEAST_MOVED 0.5 /* of what stands out is missing beside it */
+
 /* Of all that is sent: far enough for all that hangs together. */
 #define N_SHIFTS 8
 static const double shifts[N_SHIFTS] = { 1.0 / 5, -1.0 / 5, 1.0 / 7,  -1.0 / 7,
@@ -38,8 +51,13 @@ typedef struct {
 	double real[N_BINS];
 	double null[N_BINS];
 	double moved[N_SHIFTS][N_BINS]; /* by shift */
-	double spread[N_BINS];          /* variance of these, over that of single gaps */
+	double ticks[N_TICKS];          /* gaps by millisecond, */
+	double moved_ticks[N_SHIFTS][N_TICKS];
+	double spread[N_BINS]; /* variance of these, over that of single gaps */
 	WpNestOrder *order;
+	gboolean was_moved; /* some of what stood out */
+	double left_out
+		[N_TICKS]; /* of it, for that reason, by the millisecond in which it begins */
 } Reach;
 
 /* How many messages came by TIME_NS. */
@@ -59,15 +77,17 @@ count_until(const Reach *reach, gint64 time_ns)
 
 /* Counts the gaps of a child at TIME_NS. */
 static void
-count_gaps(const Reach *reach, gint64 time_ns, guint32 *bins)
+count_gaps(const Reach *reach, gint64 time_ns, double *bins, double *ticks)
 {
 	guint32 end = count_until(reach, time_ns);
 	guint32 first = end > MAX_BACK ? end - MAX_BACK : 0;
 
-	memset(bins, 0, N_BINS * sizeof bins[0]);
 	for (guint32 i = first; i < end; i++) {
-		double octaves = wp_nest_octaves(reach->problem, time_ns - reach->times[i]);
+		gint64 gap_ns = time_ns - reach->times[i];
+		double octaves = wp_nest_octaves(reach->problem, gap_ns);
 		bins[MIN((guint)(octaves * BINS_AN_OCTAVE), N_BINS - 1)]++;
+		if (gap_ns < N_TICKS * TICK_NS)
+			ticks[gap_ns / TICK_NS]++;
 	}
 }
 
@@ -76,16 +96,11 @@ static void
 count_child(Reach *reach, const WpNestChild *child)
 {
 	gint64 behind_ns = child->begin_ns - reach->problem->bundles[child->bundle].begin_ns;
-	guint32 bins[N_BINS];
 
-	count_gaps(reach, child->begin_ns, bins);
-	for (gint i = 0; i < N_BINS; i++)
-		reach->real[i] += bins[i];
+	count_gaps(reach, child->begin_ns, reach->real, reach->ticks);
 	for (gint k = 0; k < N_SHIFTS; k++) {
 		gint64 to_ns = wp_nest_order_moved(reach->order, child->bundle, shifts[k]);
-		count_gaps(reach, to_ns + behind_ns, bins);
-		for (gint i = 0; i < N_BINS; i++)
-			reach->moved[k][i] += bins[i];
+		count_gaps(reach, to_ns + behind_ns, reach->moved[k], reach->moved_ticks[k]);
 	}
 }
 
@@ -169,6 +184,51 @@ noise_of(const Reach *reach, gint bin)
 	return sqrt((reach->null[bin] + 1) * reach->spread[bin] * (1 + 1.0 / N_SHIFTS));
 }
 
+/* What bins have OVER chance is missing beside them, in the milliseconds in which they lie. */
+static gboolean
+is_moved(const Reach *reach, const double over[N_BINS], gint first, gint end)
+{
+	double begin_ns = first > 0 ? end_of_bin(reach, first - 1) : 0, end_ns = 0;
+	double sum = 0, missing = 0, beside = 0, spread = 1, variance;
+
+	for (gint i = first; i < end; i++) {
+		if (over[i] <= 0)
+			continue;
+		end_ns = end_of_bin(reach, i);
+		sum += over[i];
+		missing += excess_of(reach, i);
+		beside -= reach->null[i];
+		spread = MAX(spread, reach->spread[i]);
+	}
+	if (sum <= 0 || end_ns > N_TICKS * TICK_NS)
+		return FALSE;
+	for (gint i = (gint)(begin_ns / TICK_NS); i < (gint)ceil(end_ns / TICK_NS); i++) {
+		double null = mean_of(&reach->moved_ticks[0][i], N_SHIFTS, N_TICKS, &variance);
+		missing -= reach->ticks[i] - null;
+		beside += null;
+	}
+	double noise = sqrt((MAX(beside, 0) + 1) * spread * (1 + 1.0 / N_SHIFTS));
+	return missing > CLEAR_MOVED * noise && missing > LEAST_MOVED * sum;
+}
+
+/* Leaves out of what is OVER chance what was moved: in a bin, or in all that are short. */
+static void
+leave_out_moved(Reach *reach, double over[N_BINS])
+{
+	gint end = 0;
+
+	while (end < reach->n_bins && end_of_bin(reach, end) <= N_TICKS * TICK_NS)
+		end++;
+	gboolean all = is_moved(reach, over, 0, end);
+	for (gint i = 0; i < end; i++)
+		if (over[i] > 0 && (all || is_moved(reach, over, i, i + 1))) {
+			gint tick = i > 0 ? (gint)(end_of_bin(reach, i - 1) / TICK_NS) : 0;
+			reach->left_out[tick] += over[i];
+			reach->was_moved = TRUE;
+			over[i] = 0;
+		}
+}
+
 /* Bins FIRST to END; none: both 0. */
 typedef struct {
 	gint first;
@@ -189,17 +249,19 @@ add_neighbours(const Reach *reach, Range *range)
 
 /* Where most of what stands out of N children lies. */
 static Range
-range_of_excess(const Reach *reach, double n)
+range_of_excess(Reach *reach, double n)
 {
-	double excess[N_BINS], sum = 0, part = 0;
+	double excess[N_BINS] = { 0 }, sum = 0, part = 0;
 	Range range = { 0, 0 };
 
 	for (gint i = 0; i < reach->n_bins; i++) {
 		double over = reach->real[i] - reach->null[i] * load_at(reach, i);
 		gboolean stands_out = over > FEW && over > CLEAR * noise_of(reach, i) + SKEW;
 		excess[i] = stands_out ? over : 0;
-		sum += excess[i];
 	}
+	leave_out_moved(reach, excess);
+	for (gint i = 0; i < reach->n_bins; i++)
+		sum += excess[i];
 	for (gint i = 0; i < reach->n_bins && part < WHOLE * MIN(sum, n); i++) {
 		if (excess[i] <= 0)
 			continue;
@@ -259,6 +321,28 @@ count_spontaneous(const Reach *reach, const Range *range, double n)
 	return left > CLEAR_LEFT * noise ? MIN(left, n) : 0;
 }
 
+/*
+ * Up to where what stood out was moved, in whole milliseconds, and little is more than by chance: nothing is caused so
+ * soon. Else what is so near, always at the same times, would be taken for causes that take no time.
+ */
+static gint64
+least_gap(const Reach *reach)
+{
+	gint64 least_ns = 0;
+	double surplus = 0, moved = 0, noise = 0, variance;
+
+	for (gint i = 0; i < LEAST_TICKS; i++) {
+		double null = mean_of(&reach->moved_ticks[0][i], N_SHIFTS, N_TICKS, &variance);
+		surplus += reach->ticks[i] - null;
+		noise += MAX(null, variance) * (1 + 1.0 / N_SHIFTS);
+		moved += reach->left_out[i];
+		double most = MAX(CLEAR_LEFT * sqrt(noise), (1 - LEAST_MOVED) * moved);
+		if (reach->left_out[i] > 0 && surplus < most)
+			least_ns = (gint64)(i + 1) * TICK_NS;
+	}
+	return least_ns;
+}
+
 /* Sets the spontaneous children of TYPE; returns its reach in ns. */
 static double
 learn_type(Reach *reach, guint32 type, guint32 n_of_type, double *out_spontaneous)
@@ -269,6 +353,8 @@ learn_type(Reach *reach, guint32 type, guint32 n_of_type, double *out_spontaneou
 	for (gint i = 0; i < N_BINS; i++)
 		reach->real[i] = 0;
 	memset(reach->moved, 0, sizeof reach->moved);
+	memset(reach->ticks, 0, sizeof reach->ticks);
+	memset(reach->moved_ticks, 0, sizeof reach->moved_ticks);
 	for (guint32 c = 0; c < problem->n_children && !wp_nest_is_stopped(problem); c++) {
 		const WpNestChild *child = &problem->children[c];
 		if (child->type != type || met++ % stride != 0)
@@ -277,6 +363,8 @@ learn_type(Reach *reach, guint32 type, guint32 n_of_type, double *out_spontaneou
 		count_child(reach, child);
 	}
 	learn_null(reach);
+	reach->was_moved = FALSE;
+	memset(reach->left_out, 0, sizeof reach->left_out);
 	Range range = range_of_excess(reach, n);
 	*out_spontaneous = 0;
 	if (range.end == 0)
@@ -314,6 +402,8 @@ wp_nest_learn_reach(WpNestProblem *problem)
 	g_autofree gint64 *times = g_new(gint64, MAX(problem->n_parents, 1));
 	g_autofree guint32 *n_of = g_new0(guint32, MAX(problem->n_types, 1));
 	Reach reach = { .problem = problem, .times = times };
+	g_autofree gint64 *least_ns = g_new0(gint64, MAX(problem->n_types, 1));
+	gboolean was_moved = FALSE;
 	double longest_ns = 0;
 
 	for (guint32 p = 0; p < problem->n_parents; p++)
@@ -329,9 +419,15 @@ wp_nest_learn_reach(WpNestProblem *problem)
 	problem->spontaneous = g_new0(double, problem->n_types);
 	WpNestShift shift = wp_nest_shift_of(problem, 0, 1);
 	reach.order = wp_nest_order_new(problem, &shift);
-	for (guint32 t = 0; t < problem->n_types; t++)
+	for (guint32 t = 0; t < problem->n_types; t++) {
 		longest_ns =
 			MAX(longest_ns, learn_type(&reach, t, n_of[t], &problem->spontaneous[t]));
+		least_ns[t] = least_gap(&reach);
+		was_moved |= reach.was_moved;
+	}
+	if (was_moved)
+		problem->least_ns = g_steal_pointer(&least_ns);
+	problem->only_wakes = was_moved && longest_ns <= 0;
 	wp_nest_order_free(reach.order);
 	return (gint64)MIN(SLACK * longest_ns, limit_ns);
 }

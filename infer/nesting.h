@@ -172,6 +172,8 @@ typedef struct {
 	gint64 after_ns;       /* the window of WP_NEST_AFTER */
 	gint64 reach_ns;       /* ... behind a one-way message */
 	double *spontaneous;   /* by type: children that no message has caused; NULL: not asked */
+	gint64 *least_ns;      /* by type: no message causes any so soon; NULL: not known */
+	gboolean only_wakes;   /* messages tell when things are sent, but cause none */
 	double grain_ns;       /* delays below it are all alike: clock tick, scheduling */
 	double per_grain;
 	gboolean has_turns; /* gaps are from turns, and may be negative (nesting-turns.h) */

@@ -2,11 +2,13 @@
  * What one-way messages cause: pipelines, simulated with their truth; nothing encloses anything there. And the
  * paths that they make.
  */
+#include <math.h>
 #include <string.h>
 
 #include "infer/engine-nesting.h"
 #include "infer/path.h"
 #include "infer/pattern.h"
+#include "infer/random.h"
 #include "tests/support/simulated.h"
 #include "tests/support/suite.h"
 #include "tests/support/tree.h"
@@ -187,6 +189,116 @@ START_TEST(right_parents)
 }
 END_TEST
 
+/*
+ * An event loop that sends by timers, and is sent messages that are nothing to it: they wake it, and it sleeps for whole
+ * milliseconds from then on, so that what it sends next comes so long after them.
+ */
+static const struct {
+	double in; /* a second */
+	double out;
+	guint64 seed;
+} loops[] = { { 55, 160, 1 },  { 55, 160, 2 }, { 55, 160, 3 }, { 200, 640, 1 },
+	      { 200, 640, 2 }, { 20, 30, 1 },  { 20, 30, 2 },  { 300, 100, 1 } };
+
+static double
+gap_us(WpRandom64 *random, double rate)
+{
+	return -log(wp_random64_share(random)) * 1e6 / rate;
+}
+
+START_TEST(wakes)
+{
+	WpRandom64 random = { WP_RANDOM64_SEED ^ loops[_i].seed * 0x9e3779b97f4a7c15u };
+	g_autoptr(GString) text = g_string_new(NULL);
+	double in_us = gap_us(&random, loops[_i].in), due_us = gap_us(&random, loops[_i].out);
+	double woken_us = 0; /* and what is due then is sent, a little later */
+
+	for (int n = 0; n < wp_test_number(1500, 60);) {
+		double at_us = woken_us + ceil((due_us - woken_us) / 1000) * 1000;
+		if (in_us < at_us) {
+			g_string_append_printf(text, "other>a[%.0f] ", in_us);
+			at_us = in_us;
+			in_us += gap_us(&random, loops[_i].in);
+		}
+		woken_us = at_us;
+		for (; due_us <= at_us; due_us += gap_us(&random, loops[_i].out), n++)
+			g_string_append_printf(text, "a>c[%.0f] ",
+					       at_us + 50 + 100 * wp_random64_share(&random));
+	}
+	g_autoptr(WpTree) tree = wp_tree_new(text->str);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(tree->resolved, NULL, NULL, NULL);
+	const WpSpans *spans = wp_resolved_spans(tree->resolved);
+	guint32 n_linked = 0;
+	for (guint32 i = 0; i < spans->n; i++) {
+		guint32 parent = links->links[i].parent;
+		/* What comes and is sent in one microsecond may be cause and effect. */
+		n_linked += parent != WP_NO_SPAN &&
+			    spans->spans[parent].call_ns < spans->spans[i].call_ns;
+	}
+	ck_assert_msg(n_linked == 0, "%u links", n_linked);
+}
+END_TEST
+
+/* The same, but what it sends is caused: by timers set when messages came, to 12 +- 3 ms. */
+START_TEST(timers)
+{
+	WpRandom64 random = { WP_RANDOM64_SEED ^ ((guint64)_i + 1) * 0x9e3779b97f4a7c15u };
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GArray) dues = g_array_new(FALSE, FALSE, sizeof(double));
+	g_autoptr(GArray) causes = g_array_new(FALSE, FALSE, sizeof(guint64));
+	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
+	double in_us = gap_us(&random, 160), woken_us = 0, n_right = 0;
+	guint64 id = 1;
+
+	for (int n = 0; n < wp_test_number(1500, 60);) {
+		double at_us = in_us;
+		for (guint i = 0; i < dues->len; i++) {
+			double ticks = ceil((g_array_index(dues, double, i) - woken_us) / 1000);
+			at_us = MIN(at_us, woken_us + MAX(ticks, 0) * 1000);
+		}
+		woken_us = at_us;
+		for (guint i = 0; i < dues->len;) {
+			if (g_array_index(dues, double, i) > at_us) {
+				i++;
+				continue;
+			}
+			g_array_set_size(truth, (guint)id + 1);
+			g_array_index(truth, guint64, id++) = g_array_index(causes, guint64, i);
+			g_string_append_printf(text, "a>c[%.0f] ",
+					       at_us + 50 + 100 * wp_random64_share(&random));
+			g_array_remove_index(dues, i);
+			g_array_remove_index(causes, i);
+			n++;
+		}
+		if (in_us > at_us)
+			continue;
+		double bell = -6;
+		for (int i = 0; i < 12; i++)
+			bell += wp_random64_share(&random);
+		double due_us = in_us + floor(MAX(12 + 3 * bell, 1)) * 1000;
+		g_array_append_val(dues, due_us);
+		g_array_append_val(causes, id);
+		g_string_append_printf(text, "other>a[%.0f] ", in_us);
+		id++;
+		in_us += gap_us(&random, 160);
+	}
+	g_autoptr(WpTree) tree = wp_tree_new(text->str);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(tree->resolved, NULL, NULL, NULL);
+	const WpSpans *spans = wp_resolved_spans(tree->resolved);
+	double n_true = 0;
+	for (guint32 i = 0; i < spans->n; i++) {
+		guint64 own = spans->spans[i].id, parent = 0;
+		if (own < truth->len)
+			parent = g_array_index(truth, guint64, own);
+		n_true += parent != 0;
+		n_right += parent != 0 && links->links[i].parent != WP_NO_SPAN &&
+			   spans->spans[links->links[i].parent].id == parent;
+	}
+	if (wp_test_number(1, 0))
+		ck_assert_msg(n_right > 0.52 * n_true, "%.3f right", n_right / n_true);
+}
+END_TEST
+
 /* The engine that is chosen by itself is the one that knows messages. */
 START_TEST(applies)
 {
@@ -227,4 +339,5 @@ START_TEST(ends)
 }
 END_TEST
 
-WP_SUITE_OF_ROWS("messages", { right_parents, G_N_ELEMENTS(rows) }, { applies, 0 }, { ends, 0 })
+WP_SUITE_OF_ROWS("messages", { right_parents, G_N_ELEMENTS(rows) }, { wakes, G_N_ELEMENTS(loops) },
+		 { timers, 4 }, { applies, 0 }, { ends, 0 })
