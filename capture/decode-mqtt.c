@@ -19,6 +19,9 @@
 /* Of each packet so much is looked at: the longest topic that labels, and the begin of the payload. */
 #define LOOKED_AT 512
 
+/* Packets in a row that tell the protocol: each has two lengths that agree, and a topic. */
+#define ENOUGH_PUBLISHED 3
+
 enum {
 	CONNECT = 1,
 	CONNACK,
@@ -395,9 +398,25 @@ answers(const WpProbe *probe)
 	return is_answer_to(&client, &server) || is_answer_to(&server, &client);
 }
 
+/* TRUE where IN is several PUBLISH of QoS 0, one after the other: who only subscribes may send nothing for hours. */
+static gboolean
+publishes(WpBytes in, WpDirection direction)
+{
+	guint n = 0;
+	Packet packet;
+	while (n < ENOUGH_PUBLISHED && begins(in, direction) == WP_DECODE_OK) {
+		if (read_packet(in, direction, &packet) != WP_DECODE_OK || packet.type != PUBLISH ||
+		    packet.flags & 6 || packet.length > in.length)
+			return FALSE;
+		in = wp_bytes(in.data + packet.length, in.length - packet.length);
+		n++;
+	}
+	return n == ENOUGH_PUBLISHED;
+}
+
 /*
  * A connection begins with CONNECT, which is unmistakable; in mid-stream both sides have to fit, and more
- * so where one answers the other.
+ * so where one answers the other, or several packets of the only side that there is.
  */
 static WpProbeVerdict
 mqtt_probe(const WpProbe *probe)
@@ -407,11 +426,15 @@ mqtt_probe(const WpProbe *probe)
 	if (probe->from_start &&
 	    ((probe->client.length && !is_connect) || (probe->server.length && !is_answer)))
 		return WP_PROBE_NO;
+	WpProbeVerdict client =
+		publishes(probe->client, WP_FROM_CLIENT) ? WP_PROBE_LIKELY : WP_PROBE_MORE;
+	WpProbeVerdict server =
+		publishes(probe->server, WP_FROM_SERVER) ? WP_PROBE_LIKELY : WP_PROBE_MORE;
 	return wp_probe_verdict(probe, begins(probe->client, WP_FROM_CLIENT),
 				begins(probe->server, WP_FROM_SERVER),
 				(WpProbeVerdicts){
-					.client = is_connect ? WP_PROBE_SURE : WP_PROBE_MORE,
-					.server = WP_PROBE_MORE,
+					.client = is_connect ? WP_PROBE_SURE : client,
+					.server = server,
 					.both = is_connect       ? WP_PROBE_SURE
 						: answers(probe) ? WP_PROBE_LIKELY
 								 : WP_PROBE_MAYBE,

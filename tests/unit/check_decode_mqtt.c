@@ -57,6 +57,16 @@ static const WpByteRow rows[] = {
 	  "R1 [2,2] mqtt 6 SUBSCRIBE order/+ ok\n"
 	  "C2 [3,3] mqtt 14 UNSUBSCRIBE part\n"
 	  "R2 [4,4] mqtt 6 UNSUBSCRIBE part ok\n" },
+	{ "in mid-stream, and the other side is silent for hours",
+	  { "mid", "C b:0x30 (v (h 'a' ) 'x' )", "C b:0x30 (v (h 'a' ) 'y' ) b:0x31 (v (h 'b' ) )",
+	    "C b:0x30 (v (h 'b' ) 'z' )" },
+	  "M1 [1,1] mqtt 6 PUBLISH a unknown\nM2 [2,2] mqtt 6 PUBLISH a unknown\n"
+	  "M3 [2,2] mqtt 5 PUBLISH b unknown\nM4 [3,3] mqtt 6 PUBLISH b unknown\n" },
+	{ "... and it is the server that speaks",
+	  { "mid", "S b:0x30 (v (h 'a' ) 'x' ) b:0x30 (v (h 'a' ) 'y' )",
+	    "S b:0x30 (v (h 'b' ) )" },
+	  "m1 [1,1] mqtt 6 PUBLISH a unknown\nm2 [1,1] mqtt 6 PUBLISH a unknown\n"
+	  "m3 [2,2] mqtt 5 PUBLISH b unknown\n" },
 	{ "in mid-stream",
 	  { "mid", "C b:0x32 (v (h 'a' ) h:1 )", "S b:0x40 (v h:1 )", "C b:0x32 (v (h 'b' ) h:2 )",
 	    "S b:0x40 (v h:2 )" },
