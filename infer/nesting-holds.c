@@ -164,7 +164,7 @@ count_follow(Asked *asked, guint32 child, const WpNestFollow *follow)
 	const WpNestChild *own = &problem->children[child];
 	const WpNestChild *sibling = &problem->children[follow->sibling];
 	Tally *tally = &asked->tallies[follow->pool];
-	gboolean is_sure = asked->beliefs[own->bundle].probability > SURE &&
+	gboolean is_sure = asked->beliefs && asked->beliefs[own->bundle].probability > SURE &&
 			   asked->beliefs[sibling->bundle].probability > SURE;
 	guint32 next = asked->next[follow->sibling];
 	guint32 place = place_of(asked, child, sibling->end_ns);
@@ -187,16 +187,21 @@ count_follow(Asked *asked, guint32 child, const WpNestFollow *follow)
  * to do with each other, but for the time that both take.
  */
 static gboolean
-tells_holds(const Tally *tally)
+stands_out(const Tally *tally)
 {
 	double n = tally->n, chance = 0, next = tally->n_next / MAX(n, 1);
 
 	for (guint32 i = 0; i < N_PLACES; i++)
 		chance += tally->n_own_at[i] / MAX(n, 1) * tally->n_next_at[i] / MAX(n, 1);
-	return tally->n_sure >= MIN_FOLLOWS && next >= MIN_NEXT &&
-	       tally->n_sure_next >= MIN_SURE * tally->n_sure &&
+	return n >= MIN_FOLLOWS && next >= MIN_NEXT &&
 	       next * (1 - chance) > MIN_ODDS * chance * (1 - next) &&
 	       next > chance + SIGMAS * sqrt(chance * (1 - chance) / n);
+}
+
+static gboolean
+is_clear(const Tally *tally)
+{
+	return tally->n_sure >= MIN_FOLLOWS && tally->n_sure_next >= MIN_SURE * tally->n_sure;
 }
 
 static void
@@ -221,27 +226,50 @@ clear_asked(Asked *asked)
 	g_free(asked->tallies);
 }
 
+/* Of PROBLEM's answer; nobody is sure of anything where BELIEFS is NULL. */
+static void
+ask(const WpNestProblem *problem, const WpNestBelief *beliefs, Asked *out)
+{
+	WpNestFollow follow;
+
+	init_asked(problem, beliefs, out);
+	for (guint32 p = 0; p < problem->n_parents; p++) {
+		const WpNestParent *parent = &problem->parents[p];
+		for (guint32 i = 1; i < parent->n; i++)
+			if (wp_nest_follows(problem, out->holds, parent->children, i, &follow))
+				count_follow(out, parent->children[i], &follow);
+	}
+}
+
+gboolean
+wp_nest_may_hold(const WpNestProblem *problem)
+{
+	gboolean may = FALSE;
+	Asked asked;
+
+	if (!wp_evidence_has(problem->options->evidence, &wp_evidence_holds))
+		return FALSE;
+	ask(problem, NULL, &asked);
+	for (guint32 k = 1; k <= asked.holds->n_pools; k++)
+		may |= stands_out(&asked.tallies[k]);
+	clear_asked(&asked);
+	return may;
+}
+
 GArray *
 wp_nest_find_holds(const WpNestProblem *problem, const WpNestBelief *beliefs)
 {
 	GArray *held = g_array_new(FALSE, FALSE, sizeof(WpNestHold));
-	WpNestFollow follow;
 	Asked asked;
 
 	if (!wp_evidence_has(problem->options->evidence, &wp_evidence_holds))
 		return held;
-	init_asked(problem, beliefs, &asked);
-	for (guint32 p = 0; p < problem->n_parents; p++) {
-		const WpNestParent *parent = &problem->parents[p];
-		for (guint32 i = 1; i < parent->n; i++)
-			if (wp_nest_follows(problem, asked.holds, parent->children, i, &follow))
-				count_follow(&asked, parent->children[i], &follow);
-	}
+	ask(problem, beliefs, &asked);
 	for (guint32 k = 1; k <= asked.holds->n_pools; k++) {
 		const Tally *tally = &asked.tallies[k];
 		double sure = (double)tally->n_sure_next / MAX(tally->n_sure, 1);
 		WpNestHold hold = { tally->callee, MIN(sure, MOST_SURE) };
-		if (tells_holds(tally))
+		if (stands_out(tally) && is_clear(tally))
 			g_array_append_val(held, hold);
 	}
 	clear_asked(&asked);

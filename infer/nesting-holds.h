@@ -53,6 +53,9 @@ gboolean wp_nest_follows(const WpNestProblem *problem, const WpNestHolds *holds,
 WpNestHolds *wp_nest_holds_new(const WpNestProblem *problem, const WpNestHold *held, guint32 n);
 void wp_nest_holds_free(WpNestHolds *holds);
 
+/* FALSE: wp_nest_find_holds() finds none, however sure the answer is. */
+gboolean wp_nest_may_hold(const WpNestProblem *problem);
+
 /* (transfer full) WpNestHold: callees to which a request holds its connection, as PROBLEM's answer has it. */
 GArray *wp_nest_find_holds(const WpNestProblem *problem, const WpNestBelief *beliefs);
 

@@ -78,7 +78,7 @@ typedef struct {
 	double score;
 } WpNestLeft;
 
-typedef struct {
+struct WpNestSearch {
 	WpNestProblem *problem;
 	WpTimelines *timelines;
 	double temperature;
@@ -101,7 +101,7 @@ typedef struct {
 	guint32 first_candidate; /* likewise what is tried */
 	guint32 end_candidate;
 	gboolean knows; /* timelines were learned from the truth and stay */
-} WpNestSearch;
+};
 
 /* The best move of a bundle: with noise the one to make, without it the one to remember. */
 typedef struct {

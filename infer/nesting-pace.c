@@ -28,8 +28,8 @@
 #define MIN_LIKELIER 0.07 /* nats an event, of an answer each: accidents bring 0.04 */
 
 /*
- * Of turns, nats an event. Counted from them, an answer that is half wrong was less likely by 0.05 to 0.18 where
- * there are turns, by 0.15 to 0.9 where there are none; then answers of their own were likelier by 0.3 to 0.65,
+ * Of turns, nats an event. Counted from them, an answer that is half wrong was less likely by 0.03 to 0.26 where
+ * there are turns, by 0.15 to 3 where there are none; then answers of their own were likelier by 0.3 to 0.65,
  * and by 0.15 at most.
  */
 #define MAX_WORSE  0.35
@@ -37,7 +37,7 @@
 #define MIN_BETTER 0.01 /* worth to be taken once more */
 #define MAX_TAKES  12   /* each by the answer before it */
 
-/* How turns are taken: by the length of the line, or by so many neighbours' waits; once that brings no more, by fewer. */
+/* How turns are taken: by the length of the line, or by so many neighbours' waits, and by fewer once that brings no more. */
 static const guint windows[] = { WP_NEST_MAX_NEIGHBOURS, 4, 2 };
 #define BY_LENGTH 0
 
@@ -180,10 +180,12 @@ init_part(const WpResolved *resolved, const WpNestHost *host, Part *out)
 
 typedef struct {
 	WpNestProblem *problem;
-	WpNestBelief *beliefs;
+	WpNestSearch *search;
+	WpNestBelief *beliefs; /* NULL: not asked for */
 	const WpPace *pace;
-	guint takes[MAX_TAKES]; /* how turns were taken, one after the other: neighbours, or BY_LENGTH */
-	guint n_takes;          /* if any, its times are real */
+	guint takes
+		[MAX_TAKES]; /* how turns were taken, one after the other: neighbours, or BY_LENGTH */
+	guint n_takes;       /* if any, its times are real */
 } Solution;
 
 typedef struct {
@@ -193,11 +195,14 @@ typedef struct {
 	WpNestProblem *real; /* on real time, not solved */
 } Host;
 
-static void
-search(Solution *solution)
+static WpNestBelief *
+beliefs_of(Solution *solution)
 {
-	solution->beliefs = g_new(WpNestBelief, MAX(solution->problem->n_bundles, 1));
-	wp_nest_search(solution->problem, solution->beliefs);
+	if (!solution->beliefs) {
+		solution->beliefs = g_new(WpNestBelief, MAX(solution->problem->n_bundles, 1));
+		wp_nest_believe(solution->search, solution->beliefs);
+	}
+	return solution->beliefs;
 }
 
 static Solution
@@ -211,13 +216,14 @@ solve_at(const Host *host, const WpPace *pace)
 	solution.problem = wp_nest_problem_new(host->resolved, &own, host->options);
 	if (!solution.problem)
 		return solution;
-	search(&solution);
+	solution.search = wp_nest_search(solution.problem);
 	return solution;
 }
 
 static void
 clear_solution(Solution *solution)
 {
+	wp_nest_search_free(solution->search);
 	wp_nest_problem_free(solution->problem);
 	g_free(solution->beliefs);
 	*solution = (Solution){ .pace = REAL_TIME };
@@ -298,13 +304,13 @@ score_solution(const Host *host, const Solution *solution, guint32 *out_n_events
 static Solution
 take_turns(const Host *host, const Solution *solution, guint take)
 {
-	Solution turned = { .problem = wp_nest_problem_new(host->resolved, host->host, host->options),
+	Solution turned = { .problem =
+				    wp_nest_problem_new(host->resolved, host->host, host->options),
 			    .pace = solution->pace,
 			    .n_takes = solution->n_takes };
-	gboolean has_turns =
-		take == BY_LENGTH ?
-			wp_nest_count_turns(turned.problem) :
-			wp_nest_take_turns(turned.problem, solution->problem, take);
+	gboolean has_turns = take == BY_LENGTH
+				     ? wp_nest_count_turns(turned.problem)
+				     : wp_nest_take_turns(turned.problem, solution->problem, take);
 
 	memcpy(turned.takes, solution->takes, sizeof(turned.takes));
 	turned.takes[turned.n_takes++] = take;
@@ -324,7 +330,7 @@ take_again(const Host *host, Solution *solution, guint take)
 
 	if (!turned.problem)
 		return FALSE;
-	search(&turned);
+	turned.search = wp_nest_search(turned.problem);
 	gboolean is_solved = !wp_nest_is_stopped(turned.problem);
 	clear_solution(is_solved ? solution : &turned);
 	if (is_solved)
@@ -344,80 +350,76 @@ gain_of_turns(const Host *host, const Solution *answer, const Solution *turned)
 }
 
 /*
- * Turns for FIRST, taken in the way that makes it, as it is, the likelier, not solved; without a problem where the host looks
- * as if it had none.
+ * Turns for FIRST, by the length of the line, or else as the waits in FIRST are, not solved; without a problem where the host
+ * looks as if it had none: FIRST, as it is, is much less likely with them.
  */
 static Solution
 begin_turns(const Host *host, const Solution *first)
 {
 	static const guint ways[] = { BY_LENGTH, WP_NEST_MAX_NEIGHBOURS };
-	Solution best = { .pace = REAL_TIME };
-	double best_gain = -MAX_WORSE;
+	Solution turned = { .pace = REAL_TIME };
 
 	for (gsize i = 0; i < G_N_ELEMENTS(ways); i++) {
-		Solution turned = take_turns(host, first, ways[i]);
-		double gain = turned.problem ? gain_of_turns(host, first, &turned) : -G_MAXDOUBLE;
-		gboolean is_better = gain > best_gain;
-		clear_solution(is_better ? &best : &turned);
-		if (is_better) {
-			best = turned;
-			best_gain = gain;
-		}
+		turned = take_turns(host, first, ways[i]);
+		if (turned.problem && gain_of_turns(host, first, &turned) > -MAX_WORSE)
+			break;
+		clear_solution(&turned);
 	}
-	return best;
+	return turned;
 }
 
 /*
- * Takes turns for FIRST, then by the answer that this gives, as long as answers get likelier, by fewer neighbours at
- * last; without a problem where the host looks as if it had none.
+ * Takes turns by BEST's answer, by NEIGHBOURS' waits, then by the answer that this gives, as long as answers get likelier,
+ * while there are TAKES left. BEST_SCORE is of BEST, and becomes that of the last.
  */
-static Solution
-follow_turns(const Host *host, const Solution *first)
+static void
+follow_turns(const Host *host, guint neighbours, guint *takes, Solution *best, double *best_score)
 {
-	Solution best = begin_turns(host, first);
-	guint window = 0;
-	guint32 n_events;
+	gboolean is_better = TRUE;
 
-	if (!best.problem)
-		return best;
-	search(&best);
-	double best_score = score_solution(host, &best, &n_events);
-	for (guint tries = 1; tries < MAX_TAKES && window < G_N_ELEMENTS(windows) &&
-			      !wp_nest_is_stopped(host->real);
-	     tries++) {
-		Solution turned = take_turns(host, &best, windows[window]);
+	while (is_better && *takes > 0 && !wp_nest_is_stopped(host->real)) {
+		Solution turned = take_turns(host, best, neighbours);
+		guint32 n_events = 0;
 		double score = -G_MAXDOUBLE;
 		if (turned.problem) {
-			search(&turned);
+			turned.search = wp_nest_search(turned.problem);
 			score = score_solution(host, &turned, &n_events);
 		}
-		gboolean is_better = score > best_score + MIN_BETTER * n_events &&
-				     !wp_nest_is_stopped(host->real);
-		clear_solution(is_better ? &best : &turned);
+		is_better = score > *best_score + MIN_BETTER * n_events &&
+			    !wp_nest_is_stopped(host->real);
+		clear_solution(is_better ? best : &turned);
 		if (is_better) {
-			best = turned;
-			best_score = score;
-		} else
-			window++;
+			*best = turned;
+			*best_score = score;
+		}
+		(*takes)--;
 	}
-	return best;
 }
 
-/* Takes an answer with turns instead of SOLUTION where that is much the likelier. */
+/*
+ * Takes an answer with turns instead of SOLUTION where that is much the likelier. By few neighbours it always gets so, as they
+ * are their own witnesses; so that is tried, as turns are told better by them, where there are any.
+ */
 static void
 settle_turns(const Host *host, Solution *solution)
 {
-	Solution other = follow_turns(host, solution);
+	Solution other = begin_turns(host, solution);
+	guint takes = MAX_TAKES - 1;
 	guint32 n_events;
 
 	if (!other.problem)
 		return;
-	double gain =
-		score_solution(host, &other, &n_events) - score_solution(host, solution, &n_events);
+	other.search = wp_nest_search(other.problem);
+	double score = score_solution(host, &other, &n_events);
+	follow_turns(host, windows[0], &takes, &other, &score);
+	double gain = score - score_solution(host, solution, &n_events);
 	gboolean is_better = gain > MIN_TURNED * n_events && !wp_nest_is_stopped(host->real);
 	clear_solution(is_better ? solution : &other);
-	if (is_better)
-		*solution = other;
+	if (!is_better)
+		return;
+	*solution = other;
+	for (gsize i = 1; i < G_N_ELEMENTS(windows); i++)
+		follow_turns(host, windows[i], &takes, solution, &score);
 }
 
 /* --- holds --- */
@@ -444,8 +446,8 @@ settle_holds(const Host *host, WpNestHost *own, Solution *solution)
 {
 	GArray *held = NULL;
 
-	for (gint turn = 0; turn < MAX_TURNS; turn++) {
-		GArray *now = wp_nest_find_holds(solution->problem, solution->beliefs);
+	for (gint turn = 0; turn < MAX_TURNS && wp_nest_may_hold(solution->problem); turn++) {
+		GArray *now = wp_nest_find_holds(solution->problem, beliefs_of(solution));
 		if (!holds_more(now, held) || wp_nest_is_stopped(solution->problem)) {
 			g_array_unref(now);
 			break;
@@ -527,11 +529,15 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 	}
 	*out_pace = *solution.pace;
 	out_pace->takes_turns = solution.n_takes > 0;
-	if (solution.problem)
-		out_pace->workers = wp_nest_try_line(solution.problem, solution.beliefs)
+	if (solution.problem) {
+		WpNestBelief *beliefs = beliefs_of(&solution);
+		out_pace->workers = wp_nest_try_line(solution.problem, beliefs)
 					    ? 1
 					    : try_workers(&own, &solution);
+		beliefs_of(&solution);
+	}
 	g_free(part.incoming);
+	wp_nest_search_free(solution.search);
 	*out_beliefs = solution.beliefs;
 	return solution.problem;
 }

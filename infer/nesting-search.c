@@ -496,53 +496,70 @@ search_in_order(Search *search)
 	}
 }
 
-void
-wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs)
+WpNestSearch *
+wp_nest_search(WpNestProblem *problem)
 {
-	Search search = {
+	Search *search = g_new(Search, 1);
+
+	*search = (Search){
 		.problem = problem,
 		.timelines = wp_timelines_new(problem),
 		.random = { WP_RANDOM64_SEED },
 	};
-	gboolean anneals = problem->options->anneals && !is_told(&search, WP_REFERENCE_STARTED);
+	gboolean anneals = problem->options->anneals && !is_told(search, WP_REFERENCE_STARTED);
 	guint noisy = anneals ? NOISY_ROUNDS : 0;
-
-	search.changed = g_new0(guint32, MAX(wp_nest_n_all_parents(problem), 1));
-	search.ambiguous = g_new(guint32, MAX(problem->n_bundles, 1));
-	search.sleep.asleep = g_new0(guint8, MAX(problem->n_bundles, 1));
-	set_start(&search);
+	search->changed = g_new0(guint32, MAX(wp_nest_n_all_parents(problem), 1));
+	search->ambiguous = g_new(guint32, MAX(problem->n_bundles, 1));
+	search->sleep.asleep = g_new0(guint8, MAX(problem->n_bundles, 1));
+	set_start(search);
 	wp_nest_unseen_add(problem);
-	wp_timelines_touch_all(search.timelines);
-	g_free(search.memories);
-	search.memories = g_new0(Memory, MAX(problem->n_candidates, 1));
-	look_at_all(&search);
-	forget(&search, G_MAXFLOAT);
-	if (search.n_ambiguous)
+	wp_timelines_touch_all(search->timelines);
+	g_free(search->memories);
+	search->memories = g_new0(Memory, MAX(problem->n_candidates, 1));
+	look_at_all(search);
+	forget(search, G_MAXFLOAT);
+	if (search->n_ambiguous)
 		for (guint round = 0; round < noisy + QUIET_ROUNDS; round++) {
 			if (wp_nest_is_stopped(problem))
 				break;
-			learn(&search);
-			search.temperature = round < noisy ? 1 - (double)round / noisy : 0;
-			if (!sweep(&search, round < noisy ? NOISY_SWEEPS : QUIET_SWEEPS) &&
+			learn(search);
+			search->temperature = round < noisy ? 1 - (double)round / noisy : 0;
+			if (!sweep(search, round < noisy ? NOISY_SWEEPS : QUIET_SWEEPS) &&
 			    round >= noisy)
 				break;
 		}
-	search_in_order(&search);
+	search_in_order(search);
+	return search;
+}
+
+void
+wp_nest_believe(WpNestSearch *search, WpNestBelief *out_beliefs)
+{
+	WpNestProblem *problem = search->problem;
 	guint32 most = 1;
+
 	for (guint32 b = 0; b < problem->n_bundles; b++)
 		most = MAX(most, problem->bundles[b].n_candidates);
-	search.weights = g_new(double, most);
-	search.temperature = 0;
-	believe(&search, out_beliefs);
-	g_free(search.weights);
-	wp_nest_fifo_free(search.fifo);
-	problem->n_joined += wp_timelines_n_without(search.timelines);
-	wp_timelines_free(search.timelines);
-	g_free(search.ambiguous);
-	g_free(search.changed);
-	g_free(search.memories);
-	g_free(search.gains);
-	g_free(search.sleep.asleep);
-	g_free(search.sleep.first);
-	g_free(search.sleep.bundles);
+	search->weights = g_new(double, most);
+	search->temperature = 0;
+	believe(search, out_beliefs);
+	g_clear_pointer(&search->weights, g_free);
+	g_clear_pointer(&search->gains, g_free);
+	problem->n_joined += wp_timelines_n_without(search->timelines);
+}
+
+void
+wp_nest_search_free(WpNestSearch *search)
+{
+	if (!search)
+		return;
+	wp_nest_fifo_free(search->fifo);
+	wp_timelines_free(search->timelines);
+	g_free(search->ambiguous);
+	g_free(search->changed);
+	g_free(search->memories);
+	g_free(search->sleep.asleep);
+	g_free(search->sleep.first);
+	g_free(search->sleep.bundles);
+	g_free(search);
 }

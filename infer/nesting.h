@@ -141,6 +141,7 @@ typedef struct {
 typedef struct WpEvidence WpEvidence;
 typedef struct WpNestClock WpNestClock;
 typedef struct WpNestHolds WpNestHolds;
+typedef struct WpNestSearch WpNestSearch;
 
 /* A bundle and a parent that is no candidate of its. */
 typedef struct {
@@ -373,7 +374,11 @@ typedef struct {
 	guint32 runner_up;
 } WpNestBelief;
 
-/* Finds the answer, and says how sure it is of each bundle (OUT_BELIEFS: n_bundles). */
-void wp_nest_search(WpNestProblem *problem, WpNestBelief *out_beliefs);
+/* Finds the answer. (transfer full) What was learned on the way; PROBLEM is borrowed. */
+WpNestSearch *wp_nest_search(WpNestProblem *problem);
+void wp_nest_search_free(WpNestSearch *search);
+
+/* Once, as it takes longer than the search: how sure the answer is of each bundle (OUT_BELIEFS: n_bundles). */
+void wp_nest_believe(WpNestSearch *search, WpNestBelief *out_beliefs);
 
 #endif

@@ -122,8 +122,75 @@ START_TEST(waits)
 		ck_assert_int_eq(problem->bundles[problem->children[p].bundle].wait_ns,
 				 wait_us * US);
 	}
+	/* Counted, a line is there, however short. */
+	ck_assert_int_eq(wp_nest_count_turns(answer), row->n >= N_REQUESTS && row->call_us >= 0);
 	wp_nest_problem_free(problem);
 	wp_nest_problem_free(answer);
+}
+END_TEST
+
+/* --- the length of the line --- */
+
+#define N_COUNTED 300
+#define TURN_US   100
+#define N_THINGS  (2 * N_COUNTED)
+
+/* A request, or the return of its call to db: which a program with one thread takes up in the order in which they come. */
+typedef struct {
+	int at_us;
+	int wait_us; /* until it is taken up; it takes TURN_US then */
+} Thing;
+
+/* Requests 0 to N_COUNTED, then the returns of their calls. Some come at once, so that there is a line, and then none. */
+static void
+serve(Thing things[N_THINGS])
+{
+	gboolean is_done[N_THINGS] = { FALSE };
+	int free_us = 0;
+
+	for (int i = 0; i < N_COUNTED; i++) {
+		things[i].at_us = i / 10 * 3000 + i % 10 * 7;
+		things[N_COUNTED + i].at_us = G_MAXINT;
+	}
+	for (int n = 0; n < N_THINGS; n++) {
+		int next = -1;
+		for (int i = 0; i < N_THINGS; i++)
+			if (!is_done[i] && (next < 0 || things[i].at_us < things[next].at_us))
+				next = i;
+		int begin_us = MAX(free_us, things[next].at_us);
+		things[next].wait_us = begin_us - things[next].at_us;
+		free_us = begin_us + TURN_US;
+		is_done[next] = TRUE;
+		if (next < N_COUNTED)
+			things[N_COUNTED + next].at_us = free_us + 333 + next % 5 * 50;
+	}
+}
+
+/* How long each waits is counted, of no answer. */
+START_TEST(counted)
+{
+	Thing things[N_THINGS];
+	GString *text = g_string_new(NULL);
+	int n_near = 0;
+
+	serve(things);
+	for (int i = 0; i < N_COUNTED; i++) {
+		const Thing *back = &things[N_COUNTED + i];
+		g_string_append_printf(text, "client>web[%d-%d](db[%d-%d]) ", things[i].at_us,
+				       back->at_us + back->wait_us + TURN_US,
+				       things[i].at_us + things[i].wait_us + TURN_US, back->at_us);
+	}
+	g_autoptr(WpTree) tree = wp_tree_new(text->str);
+	WpNestProblem *problem = make_problem(tree, FALSE);
+	g_string_free(text, TRUE);
+	ck_assert(wp_nest_count_turns(problem));
+	for (int i = 0; i < N_THINGS; i++) {
+		gint64 wait_ns = i < N_COUNTED ? problem->parents[i].wait_ns
+					       : problem->children[i - N_COUNTED].wait_ns;
+		n_near += ABS(wait_ns - things[i].wait_us * US) <= TURN_US * US;
+	}
+	ck_assert_int_eq(n_near, N_THINGS);
+	wp_nest_problem_free(problem);
 }
 END_TEST
 
@@ -184,13 +251,22 @@ static const char gateway[] =
 	"[operation orders.get]\nlabel = GET /carts/{}\nplan = wait exponential(3ms)\n"
 	"[operation orders.post]\nlabel = POST /orders/{}\nplan = wait exponential(4ms)\n";
 
-/* The share of links that is right. Without turns it is 0.52. */
+/* Of the links that are right. */
+typedef struct {
+	int seed;
+	double least;
+} Load;
+
+/* By the waits in a first answer alone 0.84 and 0.46: the second is too wrong to tell them. */
+static const Load loads[] = { { 1, 0.87 }, { 2, 0.74 } };
+
 START_TEST(right_parents)
 {
+	const Load *load = &loads[_i];
 	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
 	WpResolveOptions names;
-	g_autofree char *text = g_strdup_printf("[simulation]\nrequests = %d\n%s",
-						wp_test_number(1000, 60), gateway);
+	g_autofree char *text = g_strdup_printf("[simulation]\nseed = %d\nrequests = %d\n%s",
+						load->seed, wp_test_number(700, 60), gateway);
 	g_autoptr(WpTrace) trace = wp_test_simulate(text, "gateway", truth);
 	double n_true = 0, n_right = 0;
 
@@ -206,9 +282,9 @@ START_TEST(right_parents)
 	}
 	if (wp_test_number(0, 1))
 		return; /* too few to learn from */
-	ck_assert_msg(n_right >= 0.78 * n_true, "%.3f", n_right / n_true);
+	ck_assert_msg(n_right >= load->least * n_true, "%.3f", n_right / n_true);
 }
 END_TEST
 
-WP_SUITE_OF_ROWS("turns", { waits, G_N_ELEMENTS(waitings) }, { signed_gaps, 0 },
-		 { right_parents, 0 })
+WP_SUITE_OF_ROWS("turns", { waits, G_N_ELEMENTS(waitings) }, { counted, 0 }, { signed_gaps, 0 },
+		 { right_parents, G_N_ELEMENTS(loads) })
