@@ -118,7 +118,7 @@ END_TEST
 
 START_TEST(repeats)
 {
-	g_autoptr(WpTree) tree = wp_tree_of_requests(30, 400);
+	g_autoptr(WpTree) tree = wp_tree_of_requests(30, wp_test_number(400, 150));
 	g_autoptr(WpLinks) one = infer(tree), two = infer(tree), before = infer(tree);
 	calibrate(tree, one);
 	calibrate(tree, two);

@@ -309,17 +309,15 @@ static void
 check_loss(const char *name, const GByteArray *file, double share, double burst, double within)
 {
 	double ratio = 0;
-	enum {
-		SEEDS = 3
-	};
-	for (guint seed = 1; seed <= SEEDS; seed++) {
+	const guint n_seeds = (guint)wp_test_number(3, 1);
+	for (guint seed = 1; seed <= n_seeds; seed++) {
 		g_autoptr(GByteArray) thin = g_byte_array_new();
 		double truth = lose(file, share, burst, seed, thin);
 		g_autotemp *path = wp_temp_file_new(".pcap", thin->data, thin->len);
 		g_autoptr(WpTrace) trace = run(path, NULL, NULL);
 		double estimate = (double)counted(trace, WP_COUNT_LOST_PACKETS);
 		estimate /= estimate + (double)counted(trace, WP_COUNT_PACKETS);
-		ratio += estimate / truth / SEEDS;
+		ratio += estimate / truth / n_seeds;
 	}
 	printf("%s: %4.1f %% lost in runs of %2.0f: estimate / truth = %.3f\n", name, 100 * share,
 	       burst, ratio);

@@ -32,7 +32,9 @@ probe_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, 
 	static const char kinds[] = "CRM";
 	Probe *probe = (Probe *)sink;
 
-	ck_assert_int_ge(record->end_ns, record->begin_ns);
+	/* Check writes a file at each of its asserts: too much for each record. */
+	if (record->end_ns < record->begin_ns)
+		ck_abort_msg("record %u ends before it begins", (guint)probe->n);
 	probe->n_late += record->begin_ns < probe->last_ns;
 	probe->last_ns = MAX(probe->last_ns, record->begin_ns);
 	probe->n++;
@@ -165,14 +167,14 @@ START_TEST(a_sniffer_is_too_slow)
 }
 END_TEST
 
-/* 20000 messages, 10 us apart. */
+/* N messages, 10 us apart. */
 static WpTrace *
-many(void)
+many(guint n)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 
-	for (int i = 0; i < 20000; i++)
-		g_string_append_printf(text, "u>a[%d] ", i * 10);
+	for (guint i = 0; i < n; i++)
+		g_string_append_printf(text, "u>a[%u] ", i * 10);
 	return wp_tree_trace(text->str);
 }
 
@@ -193,13 +195,15 @@ START_TEST(shares_are_kept)
 	static const struct {
 		void (*set)(WpDegradeOptions *options, double share);
 		double share;
-		guint64 n, tolerance;
+		double rest; /* share that is there then */
+		gboolean is_sure;
 	} rows[] = {
-		{ set_loss, 0, 20000, 0 },       { set_loss, 0.1, 18000, 150 },
-		{ set_loss, 1, 0, 0 },           { set_duplicates, 0.1, 22000, 150 },
-		{ set_duplicates, 1, 40000, 0 },
+		{ set_loss, 0, 1, TRUE },       { set_loss, 0.1, 0.9, FALSE },
+		{ set_loss, 1, 0, TRUE },       { set_duplicates, 0.1, 1.1, FALSE },
+		{ set_duplicates, 1, 2, TRUE },
 	};
-	g_autoptr(WpTrace) trace = many();
+	const guint n = (guint)wp_test_number(20000, 5000);
+	g_autoptr(WpTrace) trace = many(n);
 
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_auto(WpDegradeOptions) options;
@@ -208,9 +212,10 @@ START_TEST(shares_are_kept)
 		rows[i].set(&options, rows[i].share);
 		probe_init(&probe, WP_COUNT_LOST_PACKETS);
 		ck_assert(push(trace, &options, &probe, NULL));
-		ck_assert_uint_ge(probe.n + rows[i].tolerance, rows[i].n);
-		ck_assert_uint_le(probe.n, rows[i].n + rows[i].tolerance);
-		ck_assert_uint_eq(probe.counted, probe.n < 20000 ? 20000 - probe.n : 0);
+		/* 150 of 20000, 3.5 times what chance makes of it */
+		double tolerance = rows[i].is_sure ? 0 : 150 * sqrt(n / 20000.0);
+		ck_assert_double_eq_tol((double)probe.n, rows[i].rest * n, tolerance + 1e-6);
+		ck_assert_uint_eq(probe.counted, probe.n < n ? n - probe.n : 0);
 		ck_assert_uint_eq(probe.n_late, 0);
 		probe_clear(&probe);
 	}
@@ -220,7 +225,8 @@ END_TEST
 /* Jitter changes stamps and leaves them in order; reordering leaves stamps and changes the order. */
 START_TEST(order_and_stamps)
 {
-	g_autoptr(WpTrace) trace = many();
+	const guint n = (guint)wp_test_number(20000, 5000);
+	g_autoptr(WpTrace) trace = many(n);
 	g_auto(WpDegradeOptions) options;
 	Probe plain, jitter, reorder, again;
 
@@ -238,10 +244,10 @@ START_TEST(order_and_stamps)
 	ck_assert(push(trace, &options, &again, NULL));
 
 	ck_assert_str_ne(plain.text->str, jitter.text->str);
-	ck_assert_uint_eq(jitter.n, 20000);
+	ck_assert_uint_eq(jitter.n, n);
 	ck_assert_uint_eq(jitter.n_late, 0);
-	ck_assert_uint_eq(reorder.n, 20000);
-	ck_assert_uint_gt(reorder.n_late, 5000);
+	ck_assert_uint_eq(reorder.n, n);
+	ck_assert_uint_gt(reorder.n_late, n / 4);
 	ck_assert_uint_eq(reorder.counted, reorder.n_late);
 	ck_assert_int_eq(reorder.last_ns, plain.last_ns);
 	ck_assert_str_eq(reorder.text->str, again.text->str);

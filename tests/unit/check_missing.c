@@ -146,7 +146,7 @@ START_TEST(lost_parents)
 	};
 	g_autoptr(GArray) parents = g_array_new(FALSE, TRUE, sizeof(guint64));
 
-	for (gsize i = 0; i < G_N_ELEMENTS(rows); i += (gsize)wp_test_number(1, 3)) {
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i += (gsize)wp_test_number(1, 5)) {
 		g_autoptr(WpTrace) whole = make_trace(rows[i].between_us, parents);
 		g_autoptr(WpTrace) trace = lose(whole, rows[i].loss);
 		Judged judged = judge(trace, parents);
@@ -170,7 +170,7 @@ START_TEST(holes)
 	g_autoptr(GArray) parents = g_array_new(FALSE, TRUE, sizeof(guint64));
 	g_autoptr(WpTrace) whole = make_trace(5000, parents);
 
-	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i += (gsize)wp_test_number(1, 3)) {
 		g_autoptr(WpTrace) trace = lose(whole, rows[i]);
 		g_autoptr(WpResolved) resolved = resolve(trace);
 		g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);

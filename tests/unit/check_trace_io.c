@@ -350,15 +350,18 @@ check_same_record(const WpTrace *expected, const WpTrace *trace, gsize i)
 	const WpRecord *a = &wp_trace_records(expected)[i];
 	WpRecord b = wp_trace_records(trace)[i];
 
-	ck_assert_str_eq(wp_nodes_text(wp_trace_nodes(trace), b.label),
-			 wp_nodes_text(wp_trace_nodes(expected), a->label));
+	/* Check writes a file at each of its asserts: too much for each record. */
+	gboolean is_same = strcmp(wp_nodes_text(wp_trace_nodes(trace), b.label),
+				  wp_nodes_text(wp_trace_nodes(expected), a->label)) == 0;
 	b.label = a->label;
-	ck_assert_mem_eq(&b.src, &a->src, sizeof b.src);
-	ck_assert_mem_eq(&b, a, G_STRUCT_OFFSET(WpRecord, src));
-	ck_assert_mem_eq(&b.kind, &a->kind, 6);
-	ck_assert(wp_record_words(a) == 0 ||
-		  memcmp(wp_trace_tokens(expected, a), wp_trace_tokens(trace, &b),
-			 wp_record_words(a) * sizeof(guint32)) == 0);
+	is_same = is_same && memcmp(&b.src, &a->src, sizeof b.src) == 0 &&
+		  memcmp(&b, a, G_STRUCT_OFFSET(WpRecord, src)) == 0 &&
+		  memcmp(&b.kind, &a->kind, 6) == 0 &&
+		  (wp_record_words(a) == 0 ||
+		   memcmp(wp_trace_tokens(expected, a), wp_trace_tokens(trace, &b),
+			  wp_record_words(a) * sizeof(guint32)) == 0);
+	if (!is_same)
+		ck_abort_msg("record %zu is another", i);
 }
 
 static void

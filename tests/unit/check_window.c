@@ -234,7 +234,8 @@ START_TEST(same_as_whole)
 	static const guint32 sizes[] = { 50, 64, 201, 500, 100000 };
 	const gsize first = (gsize)wp_test_number(0, 2);
 	for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
-		g_autoptr(WpTree) tree = make_requests(1000, rows[r].period, rows[r].longer);
+		g_autoptr(WpTree) tree = make_requests((guint)wp_test_number(1000, 400),
+						       rows[r].period, rows[r].longer);
 		g_autofree char *expected = whole(tree);
 		for (gsize s = r < 2 ? first : 3; s < G_N_ELEMENTS(sizes); s++) {
 			guint64 counters[WP_N_COUNTERS], most;
@@ -257,9 +258,10 @@ START_TEST(periods)
 	} rows[] = { { 100, 0 }, { 9, 0 }, { 9, 300 } };
 	static const gint64 periods_us[] = { 500, 1000, 1000000 };
 	for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
-		g_autoptr(WpTree) tree = make_requests(1000, rows[r].period, rows[r].longer);
+		const guint n = (guint)wp_test_number(1000, 500);
+		g_autoptr(WpTree) tree = make_requests(n, rows[r].period, rows[r].longer);
 		g_autofree char *expected = whole(tree);
-		gint64 length_us = 1000 * rows[r].period;
+		gint64 length_us = n * rows[r].period;
 		for (gsize i = r > 0; i < G_N_ELEMENTS(periods_us); i++) {
 			guint64 counters[WP_N_COUNTERS];
 			g_autofree char *got = run_windows(tree, G_MAXUINT32, 0,
@@ -325,7 +327,7 @@ START_TEST(no_return)
 					       40 + 20 * k, 15 + 20 * k, 30 + 20 * k);
 		g_autoptr(WpTree) tree = wp_tree_new(text->str);
 		g_autofree char *expected = whole(tree);
-		for (guint32 calls = 40; calls < 200; calls += 50) {
+		for (guint32 calls = 40; calls < 200; calls += (guint32)wp_test_number(50, 100)) {
 			guint64 counters[WP_N_COUNTERS], most;
 			g_autofree char *got = in_windows(tree, calls, counters, &most);
 			if (i < 4)
