@@ -251,5 +251,6 @@ wp_links_calibrate(WpLinks *links, const WpResolved *resolved, const WpDealMetho
 	g_autofree Curve *curves = fit_hosts(bets, n_hosts);
 	links->whole_power = learn_power(deal, spans, links->n, curves);
 	set_probabilities(links, spans, curves);
+	links->is_calibrated = TRUE;
 	return TRUE;
 }

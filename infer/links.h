@@ -63,7 +63,8 @@ typedef struct {
 struct WpLinks {
 	WpLink *links;
 	guint32 n;
-	gboolean has_odds; /* probabilities can be counted on: 90 % means 9 of 10 are right */
+	gboolean has_odds;      /* probabilities can be counted on: 90 % means 9 of 10 are right */
+	gboolean is_calibrated; /* ... as seen on requests like these, dealt anew (calibrate.h) */
 	guint64 n_joined; /* kinds of calls and delays that were not told apart, for want of room */
 	float *path_odds; /* by span: of a root, how sure its path is; else -1; NULL = not known */
 	/*

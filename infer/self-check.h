@@ -1,7 +1,9 @@
 /*
  * Self-check: how right inference can be expected to be on this capture, without any truth. Its requests are dealt anew
  * and inferred again (deal.h); the share of links that come out as they went in is what can be expected of the
- * capture itself.
+ * capture itself. Where many links are in doubt, that share is too high: an answer with mistakes is more regular than the
+ * truth, so that what is dealt from it is easier, and more of its links are sure. There, what is expected is the sum of
+ * the links' own probabilities, after these were set by how often links so sure come out as they went in (calibrate.h).
  */
 #ifndef WP_INFER_SELF_CHECK_H
 #define WP_INFER_SELF_CHECK_H
@@ -17,7 +19,7 @@ typedef struct WpSelfCheck {
 
 /*
  * LINKS are ENGINE's of RESOLVED, which was made with RESOLVE; OPTIONS are ENGINE's. Costs about one more
- * inference. The order is drawn with a seed: the same input, the same answer. Errors: the engine's.
+ * inference, but where that was made to calibrate LINKS. The order is drawn with a seed: the same input, the same answer. Errors: the engine's.
  */
 gboolean wp_self_check(const WpResolved *resolved, const WpLinks *links,
 		       const WpResolveOptions *resolve, const WpEngine *engine, const void *options,

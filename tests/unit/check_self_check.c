@@ -75,4 +75,23 @@ START_TEST(what_counts)
 }
 END_TEST
 
-WP_SUITE("self-check", expects_what_is_true, repeats, what_counts)
+/* Where it was seen how often links so sure are right, so many are. */
+START_TEST(takes_what_is_known)
+{
+	g_autoptr(WpTree) tree =
+		wp_tree_new("c>w[0-9](d[1-2],d[3-4]) c>w[10-19](d[11-12]) c>w[20-29](d[21-22])");
+	g_autoptr(WpLinks) links = wp_tree_links(tree);
+
+	for (guint32 i = 0; i < links->n; i++)
+		links->links[i].probability = 0.5F;
+	links->is_calibrated = TRUE;
+	links->whole_power = 0.5;
+	WpSelfCheck check = check_of(tree, links);
+	ck_assert_uint_eq(check.n_links, 4);
+	ck_assert_uint_eq(check.n_links_right, 2);
+	ck_assert_uint_eq(check.n_requests, 3);
+	ck_assert_uint_eq(check.n_requests_right, 2); /* .5 + .71 + .71 */
+}
+END_TEST
+
+WP_SUITE("self-check", expects_what_is_true, repeats, what_counts, takes_what_is_known)
