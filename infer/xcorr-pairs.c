@@ -227,14 +227,6 @@ take_windows(Finder *finder, WpPair *pair)
 				pair->is_periodic = TRUE;
 				continue;
 			}
-			if (g_getenv("WP_DBG"))
-				g_printerr("in %u->%u out ->%u q %g ms w %d lag %g ms z %.2f thr "
-					   "%.2f excess %.0f of %g\n",
-					   finder->ins[pair->in].sender,
-					   finder->ins[pair->in].receiver,
-					   finder->outs[pair->out].receiver, q / 1e6, (int)w,
-					   lag * q / 1e6, z, finder->model->threshold,
-					   finder->sums.excess[width][lag], messages);
 			double density =
 				finder->sums.excess[width][lag] / messages / (double)(w * q);
 			gint64 least = w * q / LEAST_PART;
