@@ -52,11 +52,12 @@ struct WpLink {
 	guint32 evidence;     /* WP_EVIDENCE_... */
 };
 
-/* By what clock the work of a host goes (nesting-clock.h), and how many messages are worked at at a time (nesting-workers.h). */
+/* By what clock the work of a host goes (nesting-clock.h), and how many messages or calls are worked at
+ * at a time (nesting-workers.h). */
 typedef struct {
 	double pace; /* 0: real time */
 	guint32 processors;
-	guint32 workers; /* each at one message, in the order in which they come; 0: any number */
+	guint32 workers;      /* each at one, in the order in which they come; 0: any number */
 	gboolean takes_turns; /* what comes in stands in line for one thread (nesting-turns.h) */
 } WpPace;
 

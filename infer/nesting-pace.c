@@ -5,7 +5,8 @@
  * the answer on another clock, until that stays. A part of a large host tells enough.
  *
  * At last, by the answer that there is, gaps may be counted from turns (nesting-turns.h) on real time, as long as that
- * makes answers likelier.
+ * makes answers likelier; or gaps behind the begin of a call from when one of a number of workers was free
+ * (nesting-workers.h).
  */
 #include "infer/nesting-pace.h"
 
@@ -21,6 +22,7 @@
 #define VERY_BUSY    4.0  /* ... with more, a first answer may be wrong as a whole */
 #define PART         4000 /* calls that tell which clock it is */
 #define MAX_TURNS    5
+#define MIN_SERVED   0.1  /* nats an event, with the begins of so many workers */
 #define MIN_SURER    0.02 /* share of calls: of what follows on a connection that is held */
 #define MIN_EVENTS   200
 #define MIN_GAIN     0.02 /* nats an event, of one answer on two clocks: worth a try */
@@ -438,31 +440,28 @@ holds_more(const GArray *held, const GArray *before)
 }
 
 /*
- * Solves anew where SOLUTION tells of connections that are held, which OWN, that is HOST's, has then, as long as answers are
- * surer of it. (transfer full)
+ * Solves anew where SOLUTION tells of connections that are HELD (NULL: none so far), which OWN, that is HOST's, has then, as
+ * long as answers are surer of it.
  */
-static GArray *
-settle_holds(const Host *host, WpNestHost *own, Solution *solution)
+static void
+settle_holds(const Host *host, WpNestHost *own, GArray **held, Solution *solution)
 {
-	GArray *held = NULL;
-
 	for (gint turn = 0; turn < MAX_TURNS && wp_nest_may_hold(solution->problem); turn++) {
 		GArray *now = wp_nest_find_holds(solution->problem, beliefs_of(solution));
-		if (!holds_more(now, held) || wp_nest_is_stopped(solution->problem)) {
+		if (!holds_more(now, *held) || wp_nest_is_stopped(solution->problem)) {
 			g_array_unref(now);
 			break;
 		}
-		g_clear_pointer(&held, g_array_unref);
-		held = now;
-		own->held = (const WpNestHold *)(const void *)held->data;
-		own->n_held = held->len;
+		g_clear_pointer(held, g_array_unref);
+		*held = now;
+		own->held = (const WpNestHold *)(const void *)now->data;
+		own->n_held = now->len;
 		Solution other = solve_at(host, REAL_TIME);
 		gboolean is_solved = !wp_nest_is_stopped(other.problem);
 		clear_solution(is_solved ? solution : &other);
 		if (is_solved)
 			*solution = other;
 	}
-	return held;
 }
 
 /* --- workers --- */
@@ -496,23 +495,57 @@ try_workers(const Host *host, Solution *solution)
 	return workers;
 }
 
+/*
+ * Solves anew where several workers do all of a call each, and the others wait for one, if that is much likelier than what
+ * SOLUTION, with a clock or with turns, makes of the same waits. OWN, that is HOST's, has then when each begins. Returns how
+ * many workers; 0: any number, and SOLUTION stays.
+ */
+static guint32
+settle_workers(const Host *host, WpNestHost *own, Solution *solution)
+{
+	gint64 *begins_ns = g_new(gint64, MAX(host->real->n_parents, 1));
+	guint32 n = wp_nest_find_call_workers(host->real, begins_ns), n_events;
+
+	own->begins_ns = begins_ns;
+	if (n > 0) {
+		Solution other = solve_at(host, REAL_TIME);
+		double gain = score_on(other.problem, other.problem, NULL, &n_events) -
+			      score_solution(host, solution, &n_events);
+		gboolean is_better =
+			gain > MIN_SERVED * n_events && !wp_nest_is_stopped(other.problem);
+		clear_solution(is_better ? solution : &other);
+		if (is_better) {
+			*solution = other;
+			return n;
+		}
+	}
+	g_free(begins_ns);
+	own->begins_ns = NULL;
+	return 0;
+}
+
 WpNestProblem *
 wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOptions *options,
 	      WpNestBelief **out_beliefs, WpPace *out_pace)
 {
 	g_autoptr(GArray) held = NULL;
+	g_autofree gint64 *begins_ns = NULL;
 	WpNestHost whole = *host;
+	guint32 workers = 0;
 	Part part;
 
 	init_part(resolved, host, &part);
 	Host own = { resolved, &part.host, options, NULL };
 	Solution solution = solve_at(&own, REAL_TIME);
 	if (solution.problem && is_busy(solution.problem, BUSY)) {
-		held = settle_holds(&own, &part.host, &solution);
+		settle_holds(&own, &part.host, &held, &solution);
 		own.real = wp_nest_problem_new(resolved, &part.host, options);
 		settle_pace(&own, &solution);
 		if (is_busy(solution.problem, VERY_BUSY))
 			settle_turns(&own, &solution);
+		workers = settle_workers(&own, &part.host, &solution);
+		if (workers > 0)
+			settle_holds(&own, &part.host, &held, &solution);
 		wp_nest_problem_free(own.real);
 	}
 	if (!part.is_all) {
@@ -521,6 +554,12 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 		clear_solution(&solution);
 		whole.held = part.host.held;
 		whole.n_held = part.host.n_held;
+		if (workers > 0) {
+			WpNestProblem *real = wp_nest_problem_new(resolved, &whole, options);
+			whole.begins_ns = begins_ns = g_new(gint64, MAX(real->n_parents, 1));
+			wp_nest_serve(real, workers, begins_ns);
+			wp_nest_problem_free(real);
+		}
 		own.host = &whole;
 		solution = solve_at(&own, pace);
 		for (guint i = 0; i < shown.n_takes; i++)
@@ -535,7 +574,10 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 					    ? 1
 					    : try_workers(&own, &solution);
 		beliefs_of(&solution);
+		if (workers > 0)
+			out_pace->workers = workers;
 	}
+	g_free((gint64 *)part.host.begins_ns);
 	g_free(part.incoming);
 	wp_nest_search_free(solution.search);
 	*out_beliefs = solution.beliefs;

@@ -116,9 +116,9 @@ add_parents(Builder *builder, const WpNestHost *host)
 	problem->n_parents = n_list;
 	for (guint32 i = 0; i < n_list; i++) {
 		const WpSpan *span = &builder->spans[list[i]];
-		gint64 begin_ns = host->begins_ns
-					  ? host->begins_ns[i]
-					  : wp_nest_clock_at(host->clock, wp_span_served_ns(span));
+		gint64 begin_ns =
+			wp_nest_clock_at(host->clock, host->begins_ns ? host->begins_ns[i]
+								      : wp_span_served_ns(span));
 		gboolean is_message = span->kind == WP_KIND_MESSAGE; /* which nobody answers */
 		gint64 end_ns = is_message
 					? begin_ns

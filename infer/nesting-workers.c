@@ -12,6 +12,10 @@
 #define MIN_WAITING  0.05 /* of the messages: else nothing is to be seen of a line */
 #define MIN_LIKELIER 0.02 /* nats a thing sent */
 
+#define MIN_CALLS      200
+#define MAX_IMPOSSIBLE 0.005 /* of the calls: that were over before they would have begun */
+#define MAX_TRIED      8     /* numbers of workers: the least that are possible */
+
 typedef struct {
 	const WpNestProblem *problem;
 	gint64 *came_ns; /* by parent */
@@ -212,4 +216,114 @@ wp_nest_find_workers(const WpNestProblem *problem, gint64 *out_begins_ns, double
 		(void)find_begins(&queue, best, FALSE, out_begins_ns);
 	clear_queue(&queue);
 	return best;
+}
+
+/* --- calls --- */
+
+typedef struct {
+	const WpNestProblem *problem;
+	gint64 *came_ns; /* by parent, ascending */
+	gint64 *done_ns; /* when one returned, ascending */
+} Calls;
+
+/* FALSE: some do not return, so that nothing tells how many are in hand. */
+static gboolean
+init_calls(const WpNestProblem *problem, Calls *out)
+{
+	guint32 n = problem->n_parents;
+
+	for (guint32 p = 0; p < n; p++)
+		if (problem->parents[p].is_message || problem->parents[p].waits)
+			return FALSE;
+	*out = (Calls){ .problem = problem,
+			.came_ns = g_new(gint64, MAX(n, 1)),
+			.done_ns = g_new(gint64, MAX(n, 1)) };
+	for (guint32 p = 0; p < n; p++) {
+		out->came_ns[p] = problem->parents[p].begin_ns;
+		out->done_ns[p] = problem->parents[p].end_ns;
+	}
+	qsort(out->done_ns, n, sizeof *out->done_ns, compare_times);
+	return TRUE;
+}
+
+static void
+clear_calls(Calls *calls)
+{
+	g_free(calls->came_ns);
+	g_free(calls->done_ns);
+}
+
+/* Shares of calls. */
+typedef struct {
+	double waiting;
+	double impossible; /* over before they begin */
+} Served;
+
+/* When work at each begins, where so many WORKERS do all of a call each. */
+static Served
+serve(const Calls *calls, guint32 workers, gint64 *out_ns)
+{
+	guint32 n = calls->problem->n_parents, n_waiting = 0, n_impossible = 0;
+
+	for (guint32 p = 0; p < n; p++) {
+		gint64 end_ns = calls->problem->parents[p].end_ns;
+		gint64 free_ns = p >= workers ? calls->done_ns[p - workers] + 1 : G_MININT64;
+		n_waiting += free_ns > calls->came_ns[p];
+		n_impossible += free_ns > end_ns;
+		out_ns[p] = MIN(MAX(free_ns, calls->came_ns[p]), end_ns);
+	}
+	for (guint32 p = n; p-- > 1;)
+		out_ns[p - 1] = MIN(out_ns[p - 1], out_ns[p]);
+	return (Served){ (double)n_waiting / MAX(n, 1), (double)n_impossible / MAX(n, 1) };
+}
+
+static double
+score_calls(const Calls *calls, const gint64 *begins_ns)
+{
+	guint32 n = calls->problem->n_bundles, n_part = MIN(n, PART), first = (n - n_part) / 2;
+
+	return wp_nest_rate_score_from(calls->problem, begins_ns, BACK, first, first + n_part) /
+	       n_part;
+}
+
+guint32
+wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns)
+{
+	guint32 best = 0, n_tried = 0;
+	Calls calls;
+
+	if (problem->n_parents < MIN_CALLS || problem->n_bundles < MIN_CALLS ||
+	    !init_calls(problem, &calls))
+		return 0;
+	double limit = score_calls(&calls, calls.came_ns) + MIN_LIKELIER;
+	for (guint32 workers = 1; workers <= MAX_WORKERS; workers++) {
+		Served served = serve(&calls, workers, out_begins_ns);
+		if (served.waiting < MIN_WAITING || n_tried == MAX_TRIED)
+			break;
+		if (served.impossible > MAX_IMPOSSIBLE)
+			continue;
+		double score = score_calls(&calls, out_begins_ns);
+		if (best > 0 && score < limit - MIN_LIKELIER)
+			break;
+		if (score > limit) {
+			limit = score;
+			best = workers;
+		}
+		n_tried++;
+	}
+	if (best > 0)
+		(void)serve(&calls, best, out_begins_ns);
+	clear_calls(&calls);
+	return best;
+}
+
+void
+wp_nest_serve(const WpNestProblem *problem, guint32 workers, gint64 *out_begins_ns)
+{
+	Calls calls;
+
+	if (!init_calls(problem, &calls))
+		return;
+	(void)serve(&calls, workers, out_begins_ns);
+	clear_calls(&calls);
 }

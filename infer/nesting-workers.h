@@ -1,5 +1,5 @@
 /*
- * Hosts where several workers take one-way messages from one queue, in the order in which they come.
+ * Hosts where several workers take one-way messages, or calls, from one queue, in the order in which they come.
  *
  *     come       a  b  c      d
  *     worker 1   |==== a ====||=== d ==|
@@ -9,7 +9,8 @@
  * Behind a line of others the time from a message to what it causes is that of the line, spread as far as that is long. But
  * of C workers one takes up the K-th message when it is there and the (K-C)-th of those before is done, in the order
  * in which they are done: whichever messages these were. So where each sends one thing when it is done, all begins of
- * work are known before any cause is, and the time from them is spread no further than without a line.
+ * work are known before any cause is, and the time from them is spread no further than without a line. A worker that
+ * does all of a call is done with it when it returns.
  *
  * Inside of the nesting engine; nobody else includes this.
  */
@@ -26,6 +27,15 @@
  */
 guint32 wp_nest_find_workers(const WpNestProblem *problem, gint64 *out_begins_ns,
 			     double *out_score);
+
+/*
+ * The same for a host that is called, and whose workers do all of a call each: they are done with it when it returns. PROBLEM need
+ * not be solved. 0: any number, or some calls do not return.
+ */
+guint32 wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns);
+
+/* When work begins at each parent of such a host with so many WORKERS. */
+void wp_nest_serve(const WpNestProblem *problem, guint32 workers, gint64 *out_begins_ns);
 
 /*
  * (transfer full) By class: the type of which its messages cause one each, as far as the answer that there is tells;

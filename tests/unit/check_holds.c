@@ -278,7 +278,7 @@ START_TEST(right_parents)
 		return; /* too few to learn from */
 	if (pool->policy == OF_WORKER) {
 		double right = share_right(tree, with), before = share_right(tree, without);
-		ck_assert_msg(right >= 0.95 && before < 0.9, "%.3f, %.3f", right, before);
+		ck_assert_msg(right >= 0.995 && before < 0.99, "%.3f, %.3f", right, before);
 		return;
 	}
 	for (guint32 i = 0; i < wp_resolved_spans(tree->resolved)->n; i++)

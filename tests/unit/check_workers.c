@@ -1,0 +1,182 @@
+/* Workers that do all of a call each: how many there are, when each call is taken up, and what is found by that. */
+#include "infer/nesting-workers.h"
+
+#include <string.h>
+
+#include "infer/engine-nesting.h"
+#include "infer/random.h"
+#include "tests/support/simulated.h"
+#include "tests/support/suite.h"
+#include "tests/support/tree.h"
+
+#define US 1000 /* ns */
+
+/* --- how many --- */
+
+typedef struct {
+	const char *name;
+	int workers; /* 0: as many as come */
+	int period_us;
+	int n;
+	gboolean is_message; /* nobody replies */
+	guint32 found;
+} Served;
+
+/* A call takes about 6 ms. */
+static const Served rows[] = {
+	{ "one", 1, 5700, 300, FALSE, 1 },
+	{ "four", 4, 1500, 400, FALSE, 4 },
+	{ "eight, more than they can do", 8, 700, 400, FALSE, 8 },
+	{ "four that hardly anybody waits for", 4, 6000, 400, FALSE, 0 },
+	{ "as many as come", 0, 1500, 400, FALSE, 0 },
+	{ "too few calls", 4, 1500, 100, FALSE, 0 },
+	{ "messages", 4, 1500, 400, TRUE, 0 },
+};
+
+typedef struct {
+	int came_us;
+	int begin_us;
+	int call_us; /* to db */
+	int return_us;
+	int end_us;
+} Request;
+
+static int
+about(WpRandom64 *random, int mean_us)
+{
+	return mean_us * 3 / 4 + (int)wp_random64_below(random, (guint32)mean_us / 2);
+}
+
+/* Who comes first is served first, by the worker that is free first. */
+static void
+serve(const Served *row, Request *requests)
+{
+	WpRandom64 random = { 4711 };
+	int free_us[16] = { 0 }, at_us = 0;
+
+	for (int i = 0; i < row->n; i++) {
+		Request *request = &requests[i];
+		int first = 0;
+		at_us += 1 + (int)wp_random64_below(&random, 2 * (guint32)row->period_us);
+		for (int k = 1; k < row->workers; k++)
+			first = free_us[k] < free_us[first] ? k : first;
+		request->came_us = at_us;
+		request->begin_us = row->workers ? MAX(at_us, free_us[first]) : at_us;
+		request->call_us = request->begin_us + about(&random, 1000);
+		request->return_us = request->call_us + about(&random, 3000);
+		request->end_us = request->return_us + about(&random, 2000);
+		free_us[first] = request->end_us;
+	}
+}
+
+/* (transfer full) Web's problem, not solved. */
+static WpNestProblem *
+make_problem(const WpTree *tree)
+{
+	static const WpNestOptions options = { .after_ns = -1 };
+	const WpSpans *spans = wp_resolved_spans(tree->resolved);
+	g_autoptr(GArray) incoming = g_array_new(FALSE, FALSE, sizeof(guint32));
+	g_autoptr(GArray) outgoing = g_array_new(FALSE, FALSE, sizeof(guint32));
+	guint32 web = spans->spans[wp_tree_span(tree, 1)].callee_host;
+
+	for (guint32 i = 0; i < spans->n; i++)
+		g_array_append_val(spans->spans[i].callee_host == web ? incoming : outgoing, i);
+	const WpNestHost host = { .incoming = (const guint32 *)(const void *)incoming->data,
+				  .n_incoming = incoming->len,
+				  .outgoing = (const guint32 *)(const void *)outgoing->data,
+				  .n_outgoing = outgoing->len };
+	return wp_nest_problem_new(tree->resolved, &host, &options);
+}
+
+/* (transfer full) */
+static WpTree *
+make_tree(const Served *row, const Request *requests)
+{
+	GString *text = g_string_new(NULL);
+
+	for (int i = 0; i < row->n; i++) {
+		const Request *own = &requests[i];
+		g_string_append_printf(text, "client>web[%d%s", own->came_us,
+				       row->is_message ? "" : "-");
+		if (!row->is_message)
+			g_string_append_printf(text, "%d", own->end_us);
+		g_string_append_printf(text, "](db[%d-%d]) ", own->call_us, own->return_us);
+	}
+	WpTree *tree = wp_tree_new(text->str);
+	g_string_free(text, TRUE);
+	return tree;
+}
+
+START_TEST(how_many)
+{
+	const Served *row = &rows[_i];
+	g_autofree Request *requests = g_new0(Request, (gsize)row->n);
+
+	serve(row, requests);
+	g_autoptr(WpTree) tree = make_tree(row, requests);
+	WpNestProblem *problem = make_problem(tree);
+	g_autofree gint64 *begins_ns = g_new0(gint64, problem->n_parents);
+	ck_assert_uint_eq(problem->n_parents, (guint)row->n);
+	ck_assert_uint_eq(wp_nest_find_call_workers(problem, begins_ns), row->found);
+	for (int i = 0; row->found && i < row->n; i++) {
+		gint64 off_ns = begins_ns[i] - (requests[i].begin_us - requests[0].came_us) * US -
+				problem->parents[0].begin_ns;
+		ck_assert_int_le(ABS(off_ns), 1);
+	}
+	wp_nest_problem_free(problem);
+}
+END_TEST
+
+/* --- the engine --- */
+
+/* Twenty browsers want more than six workers can do. */
+static const char shop[] =
+	"[service web]\nworkers = 6\n[service users]\n[service items]\n[service orders]\n"
+	"[client browsers]\nclients = 20\nthink = exponential(10ms)\n"
+	"plan = choose 35% { call web.product } 25% { call web.cart } 40% { call web.list }\n"
+	"[operation web.product]\nlabel = GET /product/{}\n"
+	"plan = work lognormal(2ms, 0.4); call users.get; work lognormal(1ms, 0.4); call "
+	"items.get; "
+	"work lognormal(2ms, 0.3)\n"
+	"[operation web.cart]\nlabel = GET /cart/{}\n"
+	"plan = work lognormal(2ms, 0.4); call users.get; work lognormal(2ms, 0.4); call "
+	"orders.get; "
+	"work lognormal(1ms, 0.3); call items.get; work 1ms\n"
+	"[operation web.list]\nlabel = GET /list\n"
+	"plan = work lognormal(3ms, 0.4); call items.list; work lognormal(3ms, 0.4)\n"
+	"[operation users.get]\nlabel = GET /sessions/{}\nplan = wait exponential(2ms)\n"
+	"[operation items.get]\nlabel = GET /items/{}\nplan = wait exponential(1.5ms)\n"
+	"[operation items.list]\nlabel = GET /list\nplan = wait exponential(3ms)\n"
+	"[operation orders.get]\nlabel = GET /carts/{}\nplan = wait exponential(3ms)\n";
+
+/* Of the links that are right; without workers 0.91. */
+START_TEST(right_parents)
+{
+	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
+	g_autofree char *text =
+		g_strdup_printf("[simulation]\nrequests = %d\nnetwork = normal(50us, 20%%)\n%s",
+				wp_test_number(1000, 250), shop);
+	g_autoptr(WpTrace) trace = wp_test_simulate(text, "shop", truth);
+	double n_true = 0, n_right = 0;
+	WpResolveOptions names;
+
+	wp_resolve_options_init(&names);
+	g_autoptr(WpResolved) resolved = wp_resolve(trace, &names, NULL);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
+	const WpSpans *spans = wp_resolved_spans(resolved);
+	guint32 web = WP_NO_SPAN;
+	for (guint32 i = 0; i < spans->n; i++) {
+		guint64 parent = g_array_index(truth, guint64, spans->spans[i].id);
+		guint32 linked = links->links[i].parent;
+		n_true += parent != 0;
+		n_right += parent != 0 && linked != WP_NO_SPAN && spans->spans[linked].id == parent;
+		web = parent == 0 ? spans->spans[i].callee_host : web;
+	}
+	ck_assert_msg(n_right >= 0.93 * n_true, "%.3f", n_right / n_true);
+	/* Who asks what it would be like at other times is told. */
+	ck_assert(links->paces != NULL);
+	ck_assert_uint_eq(links->paces[web].workers, 6);
+}
+END_TEST
+
+WP_SUITE_OF_ROWS("workers", { how_many, G_N_ELEMENTS(rows) }, { right_parents, 0 })
