@@ -624,6 +624,9 @@ sync_at(void *user_state, WpDecodeContext *context, WpDirection direction, WpByt
 	if (direction == WP_FROM_CLIENT && wp_bytes_left(&in) > 0 && in.data[in.at] == 0)
 		return wp_pgsql_start(in, &length, &start);
 	WpProbeVerdict verdict = wp_pgsql_judge(in, direction);
+	/* Of what a hole cuts, a head and a body that may be its: no more of it will come. */
+	if (verdict == WP_PROBE_MAYBE && wp_decode_is_cut(context))
+		return wp_bytes_left(&in) > WP_PGSQL_HEAD ? WP_DECODE_OK : WP_DECODE_BAD;
 	if (verdict == WP_PROBE_MAYBE && wp_bytes_left(&in) < LOOK_BYTES)
 		return WP_DECODE_MORE;
 	return verdict >= WP_PROBE_LIKELY ? WP_DECODE_OK : WP_DECODE_BAD;

@@ -24,6 +24,7 @@
 #define PARSE_U     "P\0\0\0\x17\0SELECT 1 FROM u\0\0\0"
 #define BIND_T      "B\0\0\0\x0e\0s1\0\0\0\0\0\0\0"
 #define BIND        "B\0\0\0\x0c\0\0\0\0\0\0\0\0"
+#define BIND_CUT    "B\0\0\0\x42\0s1\0\0\0\0\1\0\0\0\x30xyz" /* 47 bytes of it are missing */
 #define BIND_TOKENS                                                                                \
 	"B\0\0\0\x39\0s1\0\0\0\0\4"                                                                \
 	"\0\0\0\7abc1234"                                                                          \
@@ -196,6 +197,13 @@ static const WpDecodeRow midstream[] = {
 	  { .is_midstream = TRUE },
 	  { WP_C(BIND_T EXECUTE SYNC), WP_S(BOUND ROW SELECT_1 READY) },
 	  "C1 [1,1] pgsql 30 EXECUTE\nR1 [2,2] pgsql 37 EXECUTE ok\n" },
+	{ "every packet is cut: of a call the end, of a return the last two bytes",
+	  { .is_midstream = TRUE },
+	  { WP_C(BIND_CUT), WP_C_CUT(62), WP_S(BOUND SELECT_1 "Z\0\0\0"), WP_S_CUT(2),
+	    WP_C(BIND_CUT), WP_C_CUT(62), WP_S(BOUND SELECT_1 "Z\0\0\0"), WP_S_CUT(2),
+	    WP_C(BIND_CUT), WP_C_CUT(62), WP_S(BOUND SELECT_1 "Z\0\0\0"), WP_S_CUT(2) },
+	  "C1 [3,3] pgsql 67\nR1 [4,4] pgsql 25 unknown\nC2 [5,5] pgsql 67\n"
+	  "returns-unread 1\ncalls-unanswered 1\nresyncs 3\nbytes-skipped 32\n" },
 	{ "and the client was taken for the server",
 	  { .is_midstream = TRUE, .is_swapped = TRUE, .port = 50000 },
 	  { WP_C(SELECT_T), WP_S(RESULT READY) },
