@@ -497,31 +497,30 @@ try_workers(const Host *host, Solution *solution)
 
 /*
  * Solves anew where several workers do all of a call each, and the others wait for one, if that is much likelier than what
- * SOLUTION, with a clock or with turns, makes of the same waits. OWN, that is HOST's, has then when each begins. Returns how
- * many workers; 0: any number, and SOLUTION stays.
+ * SOLUTION, with a clock or with turns, makes of the same waits. OWN, that is HOST's, has then when each begins
+ * (OUT_BEGINS_NS: transfer full). Returns how many workers; 0: any number, and SOLUTION stays.
  */
 static guint32
-settle_workers(const Host *host, WpNestHost *own, Solution *solution)
+settle_workers(const Host *host, WpNestHost *own, gint64 **out_begins_ns, Solution *solution)
 {
-	gint64 *begins_ns = g_new(gint64, MAX(host->real->n_parents, 1));
+	g_autofree gint64 *begins_ns = g_new(gint64, MAX(host->real->n_parents, 1));
 	guint32 n = wp_nest_find_call_workers(host->real, begins_ns), n_events;
 
+	if (n == 0)
+		return 0;
 	own->begins_ns = begins_ns;
-	if (n > 0) {
-		Solution other = solve_at(host, REAL_TIME);
-		double gain = score_on(other.problem, other.problem, NULL, &n_events) -
-			      score_solution(host, solution, &n_events);
-		gboolean is_better =
-			gain > MIN_SERVED * n_events && !wp_nest_is_stopped(other.problem);
-		clear_solution(is_better ? solution : &other);
-		if (is_better) {
-			*solution = other;
-			return n;
-		}
+	Solution other = solve_at(host, REAL_TIME);
+	double gain = score_on(other.problem, other.problem, NULL, &n_events) -
+		      score_solution(host, solution, &n_events);
+	gboolean is_better = gain > MIN_SERVED * n_events && !wp_nest_is_stopped(other.problem);
+	clear_solution(is_better ? solution : &other);
+	if (!is_better) {
+		own->begins_ns = NULL;
+		return 0;
 	}
-	g_free(begins_ns);
-	own->begins_ns = NULL;
-	return 0;
+	*solution = other;
+	*out_begins_ns = g_steal_pointer(&begins_ns);
+	return n;
 }
 
 WpNestProblem *
@@ -529,7 +528,7 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 	      WpNestBelief **out_beliefs, WpPace *out_pace)
 {
 	g_autoptr(GArray) held = NULL;
-	g_autofree gint64 *begins_ns = NULL;
+	g_autofree gint64 *part_begins_ns = NULL, *begins_ns = NULL;
 	WpNestHost whole = *host;
 	guint32 workers = 0;
 	Part part;
@@ -543,7 +542,7 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 		settle_pace(&own, &solution);
 		if (is_busy(solution.problem, VERY_BUSY))
 			settle_turns(&own, &solution);
-		workers = settle_workers(&own, &part.host, &solution);
+		workers = settle_workers(&own, &part.host, &part_begins_ns, &solution);
 		if (workers > 0)
 			settle_holds(&own, &part.host, &held, &solution);
 		wp_nest_problem_free(own.real);
@@ -557,7 +556,7 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 		if (workers > 0) {
 			WpNestProblem *real = wp_nest_problem_new(resolved, &whole, options);
 			whole.begins_ns = begins_ns = g_new(gint64, MAX(real->n_parents, 1));
-			wp_nest_serve(real, workers, begins_ns);
+			wp_nest_find_call_begins(real, workers, begins_ns);
 			wp_nest_problem_free(real);
 		}
 		own.host = &whole;
@@ -577,7 +576,6 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 		if (workers > 0)
 			out_pace->workers = workers;
 	}
-	g_free((gint64 *)part.host.begins_ns);
 	g_free(part.incoming);
 	wp_nest_search_free(solution.search);
 	*out_beliefs = solution.beliefs;

@@ -161,18 +161,24 @@ find_begins(const Queue *queue, guint32 workers, gboolean is_alone, gint64 *out_
 	return n_waiting;
 }
 
-/* How likely what is sent is, nats a thing, if the work at it begins like that: of the part in the middle. */
+/* How likely what is sent is, nats a thing, if work at each parent of PROBLEM begins at BEGINS_NS: of the part in the middle. */
+static double
+score_middle(const WpNestProblem *problem, const gint64 *begins_ns)
+{
+	guint32 n = problem->n_bundles, n_part = MIN(n, PART), first = (n - n_part) / 2;
+
+	return wp_nest_rate_score_from(problem, begins_ns, BACK, first, first + n_part) / n_part;
+}
+
 static double
 score_begins(const Queue *queue, guint32 workers, gboolean is_alone)
 {
-	guint32 n = queue->problem->n_bundles, n_part = MIN(n, PART), first = (n - n_part) / 2;
 	g_autofree gint64 *begins_ns = g_new(gint64, queue->problem->n_parents);
 
 	(void)find_begins(queue, workers, is_alone, begins_ns);
 	if (is_alone) /* those from before the first that is done may be later than it */
 		qsort(begins_ns, queue->problem->n_parents, sizeof *begins_ns, compare_times);
-	return wp_nest_rate_score_from(queue->problem, begins_ns, BACK, first, first + n_part) /
-	       n_part;
+	return score_middle(queue->problem, begins_ns);
 }
 
 /* The number of workers by which it is likeliest; 0: so few wait that none tells. */
@@ -277,15 +283,6 @@ serve(const Calls *calls, guint32 workers, gint64 *out_ns)
 	return (Served){ (double)n_waiting / MAX(n, 1), (double)n_impossible / MAX(n, 1) };
 }
 
-static double
-score_calls(const Calls *calls, const gint64 *begins_ns)
-{
-	guint32 n = calls->problem->n_bundles, n_part = MIN(n, PART), first = (n - n_part) / 2;
-
-	return wp_nest_rate_score_from(calls->problem, begins_ns, BACK, first, first + n_part) /
-	       n_part;
-}
-
 guint32
 wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns)
 {
@@ -295,14 +292,16 @@ wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns)
 	if (problem->n_parents < MIN_CALLS || problem->n_bundles < MIN_CALLS ||
 	    !init_calls(problem, &calls))
 		return 0;
-	double limit = score_calls(&calls, calls.came_ns) + MIN_LIKELIER;
+	double limit = 0;
 	for (guint32 workers = 1; workers <= MAX_WORKERS; workers++) {
 		Served served = serve(&calls, workers, out_begins_ns);
 		if (served.waiting < MIN_WAITING || n_tried == MAX_TRIED)
 			break;
 		if (served.impossible > MAX_IMPOSSIBLE)
 			continue;
-		double score = score_calls(&calls, out_begins_ns);
+		if (n_tried == 0)
+			limit = score_middle(problem, calls.came_ns) + MIN_LIKELIER;
+		double score = score_middle(problem, out_begins_ns);
 		if (best > 0 && score < limit - MIN_LIKELIER)
 			break;
 		if (score > limit) {
@@ -318,7 +317,7 @@ wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns)
 }
 
 void
-wp_nest_serve(const WpNestProblem *problem, guint32 workers, gint64 *out_begins_ns)
+wp_nest_find_call_begins(const WpNestProblem *problem, guint32 workers, gint64 *out_begins_ns)
 {
 	Calls calls;
 

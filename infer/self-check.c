@@ -36,7 +36,7 @@ expect(const WpSpans *spans, const WpLinks *links, WpSelfCheck *check)
 {
 	g_autoptr(WpPaths) paths = wp_paths_new(spans, links, NULL, NULL);
 	g_autofree guint32 *order = wp_paths_by_depth(paths);
-	g_autofree guint32 *root_of = g_new(guint32, (gsize)paths->n + 1);
+	g_autofree guint32 *root_of = wp_links_roots(links);
 	g_autofree double *odds = g_new(double, (gsize)paths->n + 1);
 	double right = 0, whole = 0;
 
@@ -45,7 +45,6 @@ expect(const WpSpans *spans, const WpLinks *links, WpSelfCheck *check)
 		const WpLink *link = &links->links[span];
 		double p = CLAMP((double)link->probability, 0, 1);
 		gboolean is_root = i < paths->n_roots;
-		root_of[span] = is_root ? span : root_of[link->parent];
 		if (is_root)
 			odds[span] = 1;
 		if (is_root || spans->spans[span].marks & WP_MARK_ANSWERED)

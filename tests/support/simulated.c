@@ -34,3 +34,18 @@ wp_test_simulate(const char *text, const char *name, GArray *out_parents)
 	wp_trace_freeze(trace);
 	return trace;
 }
+
+double
+wp_test_share_right(const WpResolved *resolved, const WpLinks *links, const GArray *parents)
+{
+	const WpSpans *spans = wp_resolved_spans(resolved);
+	double n_true = 0, n_right = 0;
+
+	for (guint32 i = 0; i < spans->n; i++) {
+		guint64 parent = g_array_index(parents, guint64, spans->spans[i].id);
+		guint32 linked = links->links[i].parent;
+		n_true += parent != 0;
+		n_right += parent != 0 && linked != WP_NO_SPAN && spans->spans[linked].id == parent;
+	}
+	return n_right / n_true;
+}

@@ -3,11 +3,15 @@
 #define WP_TESTS_SUPPORT_SIMULATED_H
 
 #include "capture/trace.h"
+#include "infer/links.h"
 
 /*
  * (transfer full) The trace of the scenario TEXT, frozen. OUT_PARENTS is a GArray of guint64, cleared when new: the true
  * parent of each id, 0 = root. Fails the test where TEXT, which NAME stands for in messages, makes no sense.
  */
 WpTrace *wp_test_simulate(const char *text, const char *name, GArray *out_parents);
+
+/* Of the calls of RESOLVED, such a trace, that have a parent of PARENTS: the share of which LINKS says so. */
+double wp_test_share_right(const WpResolved *resolved, const WpLinks *links, const GArray *parents);
 
 #endif
