@@ -1,4 +1,6 @@
 /* Which calls can be moved, together with which, and to where. */
+#include <string.h>
+
 #include "infer/mend-private.h"
 
 #define RUNNER_UP 0.7 /* of the doubt goes to the next best parent, where there are more */
@@ -37,10 +39,14 @@ has_more_than_time(const WpLink *link)
 	return (link->evidence & ~time) != 0;
 }
 
-/* By (callee, label): how long after the end of its parent such a call began at most, or -1. */
+/*
+ * By type, that is (callee, label): how long after the end of its parent such a call began at most, or -1. OUT_TYPES: by
+ * span.
+ */
 static gint64 *
-measure_after(const WpMendBundles *bundles, WpMap *types)
+measure_after(const WpMendBundles *bundles, guint32 *out_types)
 {
+	g_autoptr(WpMap) types = wp_map_new();
 	gint64 *after = g_new(gint64, (gsize)bundles->n_spans + 1);
 
 	for (guint32 i = 0; i < bundles->n_spans; i++) {
@@ -48,6 +54,7 @@ measure_after(const WpMendBundles *bundles, WpMap *types)
 		const WpSpan *span = &bundles->spans[i];
 		guint32 known = wp_map_count(types);
 		guint32 type = wp_map_number(types, wp_map_key(span->callee, span->label));
+		out_types[i] = type;
 		if (type == known)
 			after[type] = -1;
 		if (link->parent == WP_NO_SPAN || !(link->evidence & WP_EVIDENCE_AFTER))
@@ -105,14 +112,14 @@ static void
 make_bundles(WpMendBundles *bundles, guint32 *of_span, const WpQuickLog *quick)
 {
 	const WpRecord *records = wp_trace_records(wp_resolved_trace(bundles->resolved));
-	g_autoptr(WpMap) types = wp_map_new(), flows = wp_map_new();
-	g_autofree gint64 *after = measure_after(bundles, types);
+	g_autoptr(WpMap) flows = wp_map_new();
+	g_autofree gint64 *after = measure_after(bundles, of_span);
 	GArray *made = g_array_new(FALSE, FALSE, sizeof(WpMendBundle));
 
 	for (guint32 i = 0; i < bundles->n_spans; i++) {
 		const WpSpan *span = &bundles->spans[i];
 		const WpLink *link = &bundles->links->links[i];
-		guint32 number = made->len;
+		guint32 number = made->len, type = of_span[i];
 		of_span[i] = G_MAXUINT32;
 		if (!is_in_doubt(bundles, i))
 			continue;
@@ -122,10 +129,7 @@ make_bundles(WpMendBundles *bundles, guint32 *of_span, const WpQuickLog *quick)
 				made->len);
 		of_span[i] = number;
 		if (number == made->len) {
-			WpMendBundle bundle = bundle_of(
-				bundles, i,
-				after[wp_map_find(types, wp_map_key(span->callee, span->label))],
-				quick);
+			WpMendBundle bundle = bundle_of(bundles, i, after[type], quick);
 			g_array_append_val(made, bundle);
 		} else {
 			WpMendBundle *bundle = &g_array_index(made, WpMendBundle, number);
@@ -180,37 +184,38 @@ typedef struct {
 } Host;
 
 /* A parent without a return is open to what the engine gave it, or nearly did, and to nothing else. */
-static void
-add_unpaired(WpMendBundles *bundles, guint32 parent)
+static guint32
+add_unpaired(const WpMendBundles *bundles, guint32 parent, guint32 *options)
 {
-	if (parent != WP_NO_SPAN && !wp_span_is_paired(&bundles->spans[parent]))
-		g_array_append_val(bundles->options, parent);
+	if (parent == WP_NO_SPAN || wp_span_is_paired(&bundles->spans[parent]))
+		return 0;
+	options[0] = parent;
+	return 1;
 }
 
 /* Lists the options of BUNDLE, and drops from the host what ended too long ago. */
 static void
 list_options(WpMendBundles *bundles, WpMendBundle *bundle, Host *host)
 {
-	guint n = 0;
+	guint32 *open = (guint32 *)(void *)host->open->data, n_open = 0, n = 0;
 
 	bundle->first_option = bundles->options->len;
+	g_array_set_size(bundles->options, bundle->first_option + host->open->len + 2);
+	guint32 *options = &g_array_index(bundles->options, guint32, bundle->first_option);
 	for (guint i = 0; i < host->open->len; i++) {
-		guint32 parent = g_array_index(host->open, guint32, i);
+		guint32 parent = open[i];
 		if (bundles->spans[parent].return_ns < bundle->begin_ns - host->after_ns)
 			continue;
-		g_array_index(host->open, guint32, n++) = parent;
+		open[n_open++] = parent;
 		if (wp_mend_fits(bundles, bundle, parent))
-			g_array_append_val(bundles->options, parent);
+			options[n++] = parent;
 	}
-	g_array_set_size(host->open, n);
-	add_unpaired(bundles, bundle->parent);
-	add_unpaired(bundles, bundle->runner_up);
-	bundle->n_options = bundles->options->len - bundle->first_option;
-	if (bundle->n_options > WP_MEND_MAX_OPTIONS) {
-		g_array_remove_range(bundles->options, bundle->first_option,
-				     bundle->n_options - WP_MEND_MAX_OPTIONS);
-		bundle->n_options = WP_MEND_MAX_OPTIONS;
-	}
+	g_array_set_size(host->open, n_open);
+	n += add_unpaired(bundles, bundle->parent, options + n);
+	n += add_unpaired(bundles, bundle->runner_up, options + n);
+	bundle->n_options = MIN(n, WP_MEND_MAX_OPTIONS);
+	memmove(options, options + n - bundle->n_options, bundle->n_options * sizeof options[0]);
+	g_array_set_size(bundles->options, bundle->first_option + bundle->n_options);
 }
 
 static Host *

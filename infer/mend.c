@@ -44,6 +44,7 @@ typedef struct {
 	GArray *active;  /* guint32: bundles that sweeps look at */
 	GArray *changed; /* guint32: roots whose path has ever changed in a draw */
 	guint8 *is_in;   /* by span: is in CHANGED */
+	guint8 *is_rare; /* by span, as list_active() found it: its request takes a rare path */
 	guint32 *tried;  /* by span: the last request that was tried with it, + 1 */
 	GArray *scratch; /* guint32: calls of a span as they would be */
 	WpRandom64 random;
@@ -389,16 +390,29 @@ is_active(const Mend *mend, const WpMendBundle *bundle)
 	const guint32 *options =
 		&g_array_index(mend->bundles.options, guint32, bundle->first_option);
 	gboolean is_found = bundle->probability < SURE ||
-			    is_rare(mend, wp_mend_members(&mend->bundles, bundle)[0]);
+			    mend->is_rare[wp_mend_members(&mend->bundles, bundle)[0]];
 
 	for (guint32 i = 0; i < bundle->n_options && !is_found; i++)
-		is_found = is_rare(mend, options[i]);
+		is_found = mend->is_rare[options[i]];
 	return is_found;
+}
+
+/* Spans are options of many bundles, so each is asked once; nearly all come behind their parent. */
+static void
+find_rare(Mend *mend)
+{
+	const WpMendPaths *paths = &mend->paths;
+
+	for (guint32 i = 0; i < paths->n; i++) {
+		guint32 parent = paths->spans[i].parent;
+		mend->is_rare[i] = parent < i ? mend->is_rare[parent] : (guint8)is_rare(mend, i);
+	}
 }
 
 static void
 list_active(Mend *mend)
 {
+	find_rare(mend);
 	g_array_set_size(mend->active, 0);
 	for (guint32 b = 0; b < mend->bundles.n_bundles; b++)
 		if (mend->bundles.bundles[b].n_options > 1 &&
@@ -673,6 +687,7 @@ wp_links_mend(WpLinks *links, const WpResolved *resolved, WpStopFunc stop)
 		.active = g_array_new(FALSE, FALSE, sizeof(guint32)),
 		.changed = g_array_new(FALSE, FALSE, sizeof(guint32)),
 		.is_in = g_new0(guint8, (gsize)links->n + 1),
+		.is_rare = g_new(guint8, (gsize)links->n + 1),
 		.tried = g_new0(guint32, (gsize)links->n + 1),
 		.scratch = g_array_new(FALSE, FALSE, sizeof(guint32)),
 		.random = { WP_RANDOM64_SEED },
@@ -688,5 +703,6 @@ wp_links_mend(WpLinks *links, const WpResolved *resolved, WpStopFunc stop)
 	g_array_unref(mend.changed);
 	g_array_unref(mend.scratch);
 	g_free(mend.is_in);
+	g_free(mend.is_rare);
 	g_free(mend.tried);
 }
