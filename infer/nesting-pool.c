@@ -207,7 +207,8 @@ wp_nest_find_waiting(WpNestProblem *problem)
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		WpNestBundle *bundle = &problem->bundles[b];
 		bundle->has_waited =
-			problem->children[problem->bundle_children[bundle->first]].has_waited;
+			(guint8)problem->children[problem->bundle_children[bundle->first]]
+				.has_waited;
 	}
 }
 

@@ -127,7 +127,7 @@ add_parents(Builder *builder, const WpNestHost *host)
 						      .end_ns = end_ns,
 						      .span = list[i],
 						      .class = classes[i],
-						      .is_message = is_message,
+						      .is_message = (guint8)is_message,
 						      .waits = (span->marks & WP_MARK_WAIT) != 0 };
 	}
 }
@@ -437,7 +437,7 @@ fill_bundles(const Builder *builder)
 		if (bundle->n == 0)
 			bundle->begin_ns = problem->children[i].begin_ns;
 		bundle->end_ns = MAX(bundle->end_ns, problem->children[i].end_ns);
-		bundle->is_transaction |= builder->in_transaction[i];
+		bundle->is_transaction |= (guint8)builder->in_transaction[i];
 		problem->bundle_children[bundle->first + bundle->n++] = i;
 	}
 }

@@ -75,12 +75,13 @@ typedef struct {
 	guint32 *children; /* by begin_ns */
 	guint32 n;
 	guint32 n_allocated; /* more than WP_NEST_FEW_CHILDREN: they are owned, else a part of the problem's room */
-	gboolean is_message; /* one-way: it ends where it begins, all its work comes after it */
-	gboolean waits;      /* a long poll: encloses much that it has not caused */
-	gboolean is_open;    /* its return was not seen: it ends some time after its calls */
-	gboolean is_ghost;   /* nothing of it was seen: it begins some time before them, too */
-	double score;        /* log likelihood of its timeline, of the model that it was asked of */
-	guint32 model;       /* 0: none yet */
+	double score;  /* log likelihood of its timeline, of the model that it was asked of */
+	guint32 model; /* 0: none yet */
+	/* Booleans of a byte: all of a parent is in one cache line. */
+	guint8 is_message; /* one-way: it ends where it begins, all its work comes after it */
+	guint8 waits;      /* a long poll: encloses much that it has not caused */
+	guint8 is_open;    /* its return was not seen: it ends some time after its calls */
+	guint8 is_ghost;   /* nothing of it was seen: it begins some time before them, too */
 } WpNestParent;
 
 /*
@@ -115,10 +116,10 @@ typedef struct {
 	guint32 kind; /* bundles of one kind may be swapped: same types in the same order, but for rare ones */
 	guint32 first_candidate;
 	guint32 n_candidates;
-	guint32 n_possible; /* candidates before the hopeless ones were dropped */
-	guint32 parent;     /* WP_NO_PARENT: none */
-	gboolean is_transaction;
-	gboolean has_waited; /* its first child */
+	guint32 n_possible;    /* candidates before the hopeless ones were dropped */
+	guint32 parent;        /* WP_NO_PARENT: none */
+	guint8 is_transaction; /* a boolean of a byte, as the next */
+	guint8 has_waited;     /* its first child */
 } WpNestBundle;
 
 typedef struct {
