@@ -7,7 +7,8 @@
 #include "infer/evidence-kind.h"
 
 #define BALANCE_ROUNDS 3
-#define FLAT           1e-3 /* share of a flat density */
+#define ENOUGH         16384 /* open bundles of a kind: delays are learned from as many */
+#define FLAT           1e-3  /* share of a flat density */
 #define MAX_HALF       WP_SOFT_BINS_AN_OCTAVE
 
 typedef struct {
@@ -45,13 +46,14 @@ struct WpNestSoft {
 	guint32 *to;
 	guint32 *from_wanted; /* by kind: the part of WANTED that this asks for */
 	guint32 *to_wanted;
-	double part;         /* ... of all */
+	double *parts;       /* by kind: what share of all OPEN that stands for */
 	double *class_sizes; /* by class: parents */
 	double *per_parent;  /* by class: 1 / that */
 	double *per_class;   /* scratch, by class */
 	Gaps *gaps;          /* by plane: as learned; of those in USED */
-	guint8 *is_used;     /* by plane: a bundle in that part may be in it */
-	guint32 *used;       /* those, by number */
+	guint32 *
+		users; /* by plane: the kind of the bundles in that part that may be in it, + 1; 0: none */
+	guint32 *used; /* planes that have one, by number */
 	guint32 n_used;
 	gboolean knows;
 };
@@ -200,7 +202,8 @@ wp_nest_soft_new(WpNestProblem *problem, const WpNestPair *pairs, guint32 n_plan
 	soft->from_wanted = g_new0(guint32, MAX(problem->n_kinds, 1));
 	soft->to_wanted = g_new0(guint32, MAX(problem->n_kinds, 1));
 	soft->gaps = g_new(Gaps, MAX(n_planes, 1));
-	soft->is_used = g_new0(guint8, MAX(n_planes, 1));
+	soft->parts = g_new(double, MAX(problem->n_kinds, 1));
+	soft->users = g_new0(guint32, MAX(n_planes, 1));
 	soft->used = g_new(guint32, MAX(n_planes, 1));
 	soft->per_class = g_new0(double, MAX(problem->n_classes, 1));
 	soft->class_sizes = g_new0(double, MAX(problem->n_classes, 1));
@@ -231,7 +234,8 @@ wp_nest_soft_free(WpNestSoft *soft)
 	g_free(soft->per_parent);
 	g_free(soft->per_class);
 	g_free(soft->gaps);
-	g_free(soft->is_used);
+	g_free(soft->parts);
+	g_free(soft->users);
 	g_free(soft->used);
 	g_free(soft);
 }
@@ -291,8 +295,11 @@ learn_gaps(Soft *soft)
 {
 	const WpNestProblem *problem = soft->problem;
 
-	for (guint32 i = 0; i < soft->n_used; i++)
-		take_settled(&soft->settled[soft->used[i]], soft->part, &soft->gaps[soft->used[i]]);
+	for (guint32 i = 0; i < soft->n_used; i++) {
+		guint32 plane = soft->used[i];
+		take_settled(&soft->settled[plane], soft->parts[soft->users[plane] - 1],
+			     &soft->gaps[plane]);
+	}
 	for (guint32 k = 0; k < problem->n_kinds; k++)
 		for (guint32 i = soft->from[k]; i < soft->to[k]; i++) {
 			const Open *open = &soft->open[i];
@@ -312,16 +319,16 @@ learn_gaps(Soft *soft)
 static void
 list_used(Soft *soft)
 {
-	memset(soft->is_used, 0, soft->n_planes);
+	memset(soft->users, 0, soft->n_planes * sizeof soft->users[0]);
 	soft->n_used = 0;
 	for (guint32 k = 0; k < soft->problem->n_kinds; k++)
 		for (guint32 i = soft->from[k]; i < soft->to[k]; i++) {
 			const Open *open = &soft->open[i];
 			for (guint32 c = 0; c < open->n; c++)
-				soft->is_used[soft->pairs[open->first + c].plane] = 1;
+				soft->users[soft->pairs[open->first + c].plane] = k + 1;
 		}
 	for (guint32 p = 0; p < soft->n_planes; p++)
-		if (soft->is_used[p])
+		if (soft->users[p])
 			soft->used[soft->n_used++] = p;
 }
 
@@ -359,7 +366,8 @@ look_at(Soft *soft, guint32 first, guint32 end)
 		bound_wanted(soft, k);
 		n += to - from;
 	}
-	soft->part = n ? (double)n / soft->first[n_kinds] : 1;
+	for (guint32 k = 0; k < n_kinds; k++)
+		soft->parts[k] = n ? (double)n / soft->first[n_kinds] : 1;
 	if (!soft->knows)
 		list_used(soft);
 }
@@ -421,7 +429,7 @@ add_load(Soft *soft, guint32 kind)
 
 	for (guint32 c = 0; c < problem->n_classes; c++)
 		soft->per_class[c] =
-			soft->part * soft->n_settled[(gsize)kind * problem->n_classes + c];
+			soft->parts[kind] * soft->n_settled[(gsize)kind * problem->n_classes + c];
 	for (guint32 i = soft->from_wanted[kind]; i < soft->to_wanted[kind]; i++)
 		wanted[i].load = (double)wanted[i].settled;
 	double of_class = soft->per_class[class];
@@ -488,7 +496,7 @@ balance(Soft *soft, guint32 kind, double slack)
 	add_load(soft, kind);
 	/* From here on: how many a parent of the class may have. */
 	for (guint32 c = 0; c < problem->n_classes; c++) {
-		double mean = soft->per_class[c] / (soft->part * soft->class_sizes[c]);
+		double mean = soft->per_class[c] / (soft->parts[kind] * soft->class_sizes[c]);
 		soft->per_class[c] = slack * (mean > 1 ? ceil(mean - 0.01) : 1);
 	}
 	if (!set_scales(soft, kind))
@@ -498,21 +506,81 @@ balance(Soft *soft, guint32 kind, double slack)
 	return is_scaled;
 }
 
+static void
+spread(Soft *soft, double slack)
+{
+	weigh_by_gaps(soft);
+	for (guint32 k = 0; k < soft->problem->n_kinds; k++)
+		for (gint i = 0; i < BALANCE_ROUNDS && balance(soft, k, slack); i++)
+			;
+}
+
+static gboolean
+has_more_than_enough(const Soft *soft)
+{
+	for (guint32 k = 0; k < soft->problem->n_kinds; k++)
+		if (soft->to[k] - soft->from[k] >= 2 * ENOUGH)
+			return TRUE;
+	return FALSE;
+}
+
+/* Of kinds that have more, those in the middle alone. */
+static void
+look_at_enough(Soft *soft)
+{
+	for (guint32 k = 0; k < soft->problem->n_kinds; k++) {
+		guint32 n = soft->to[k] - soft->from[k];
+		if (n < 2 * ENOUGH)
+			continue;
+		soft->from[k] += (n - ENOUGH) / 2;
+		soft->to[k] = soft->from[k] + ENOUGH;
+		soft->parts[k] *= (double)ENOUGH / n;
+		bound_wanted(soft, k);
+	}
+	list_used(soft);
+}
+
+/*
+ * Learns the delays of bundles FIRST to END, in ROUNDS, from enough of each kind: a long capture tells no more of them than a
+ * part of it. What only the others tell is learned from their weights as they are.
+ */
+static void
+learn_from_enough(Soft *soft, guint rounds, double slack, guint32 first, guint32 end)
+{
+	g_autofree double *parts = g_memdup2(soft->parts, soft->problem->n_kinds * sizeof(double));
+
+	learn_gaps(soft);
+	look_at_enough(soft);
+	learn_gaps(soft);
+	for (guint round = 1; round < rounds && !wp_nest_is_stopped(soft->problem); round++) {
+		spread(soft, slack);
+		learn_gaps(soft);
+	}
+	for (guint32 i = 0; i < soft->n_used; i++) {
+		guint32 kind = soft->users[soft->used[i]] - 1;
+		soft->gaps[soft->used[i]].total *= parts[kind] / soft->parts[kind];
+	}
+	look_at(soft, first, end);
+}
+
 void
 wp_nest_soft_assign(WpNestSoft *soft, guint rounds, double slack, guint32 first, guint32 end)
 {
 	WpNestProblem *problem = soft->problem;
 
 	look_at(soft, first, end);
+	/* Evidence is weighed by all of its bundles. */
+	if (rounds > 1 && !soft->knows && !problem->evidence && has_more_than_enough(soft)) {
+		learn_from_enough(soft, rounds, slack, first, end);
+		spread(soft, slack);
+		return;
+	}
 	for (guint round = 0; round < rounds && !wp_nest_is_stopped(problem); round++) {
 		if (!soft->knows) {
 			if (problem->evidence && round > 0)
 				wp_evidence_weigh(problem->evidence, soft->weights);
 			learn_gaps(soft);
 		}
-		weigh_by_gaps(soft);
-		for (guint32 k = 0; k < problem->n_kinds; k++)
-			for (gint i = 0; i < BALANCE_ROUNDS && balance(soft, k, slack); i++)
-				;
+		spread(soft, slack);
 	}
 }
