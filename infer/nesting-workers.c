@@ -14,7 +14,9 @@
 
 #define MIN_CALLS      200
 #define MAX_IMPOSSIBLE 0.005 /* of the calls: that were over before they would have begun */
-#define MAX_TRIED      8     /* numbers of workers: the least that are possible */
+#define FEW            750   /* things sent that tell which numbers of workers it may be */
+#define N_BEST         3     /* numbers of which more is asked */
+#define PAST_BEST      0.1   /* nats a thing less than the best number: behind the right one */
 
 typedef struct {
 	const WpNestProblem *problem;
@@ -161,11 +163,14 @@ find_begins(const Queue *queue, guint32 workers, gboolean is_alone, gint64 *out_
 	return n_waiting;
 }
 
-/* How likely what is sent is, nats a thing, if work at each parent of PROBLEM begins at BEGINS_NS: of the part in the middle. */
+/*
+ * How likely what is sent is, nats a thing, if work at each parent of PROBLEM begins at BEGINS_NS: of MOST things in the
+ * middle.
+ */
 static double
-score_middle(const WpNestProblem *problem, const gint64 *begins_ns)
+score_middle(const WpNestProblem *problem, const gint64 *begins_ns, guint32 most)
 {
-	guint32 n = problem->n_bundles, n_part = MIN(n, PART), first = (n - n_part) / 2;
+	guint32 n = problem->n_bundles, n_part = MIN(n, most), first = (n - n_part) / 2;
 
 	return wp_nest_rate_score_from(problem, begins_ns, BACK, first, first + n_part) / n_part;
 }
@@ -178,7 +183,7 @@ score_begins(const Queue *queue, guint32 workers, gboolean is_alone)
 	(void)find_begins(queue, workers, is_alone, begins_ns);
 	if (is_alone) /* those from before the first that is done may be later than it */
 		qsort(begins_ns, queue->problem->n_parents, sizeof *begins_ns, compare_times);
-	return score_middle(queue->problem, begins_ns);
+	return score_middle(queue->problem, begins_ns, PART);
 }
 
 /* The number of workers by which it is likeliest; 0: so few wait that none tells. */
@@ -283,32 +288,66 @@ serve(const Calls *calls, guint32 workers, gint64 *out_ns)
 	return (Served){ (double)n_waiting / MAX(n, 1), (double)n_impossible / MAX(n, 1) };
 }
 
+typedef struct {
+	guint32 workers;
+	double score;
+} Number;
+
+/* The likelier first; of equal ones the lesser number. */
+static gint
+compare_numbers(gconstpointer a, gconstpointer b)
+{
+	const Number *x = a, *y = b;
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return (x->workers > y->workers) - (x->workers < y->workers);
+}
+
+/*
+ * The numbers of workers that are possible, the likeliest first. One less than there are is hardly likelier than any other, so
+ * that no way leads to the right one: each is looked at. Behind it all are much less likely.
+ */
+static guint32
+list_numbers(const Calls *calls, gint64 *begins_ns, Number *out)
+{
+	double best = -G_MAXDOUBLE;
+	guint32 n = 0;
+
+	for (guint32 workers = 1; workers <= MAX_WORKERS; workers++) {
+		Served served = serve(calls, workers, begins_ns);
+		if (served.waiting < MIN_WAITING)
+			break;
+		if (served.impossible > MAX_IMPOSSIBLE)
+			continue;
+		double score = score_middle(calls->problem, begins_ns, FEW);
+		if (score < best - PAST_BEST)
+			break;
+		best = MAX(best, score);
+		out[n++] = (Number){ workers, score };
+	}
+	qsort(out, n, sizeof *out, compare_numbers);
+	return n;
+}
+
 guint32
 wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns)
 {
-	guint32 best = 0, n_tried = 0;
+	Number numbers[MAX_WORKERS];
+	guint32 best = 0;
 	Calls calls;
 
 	if (problem->n_parents < MIN_CALLS || problem->n_bundles < MIN_CALLS ||
 	    !init_calls(problem, &calls))
 		return 0;
-	double limit = 0;
-	for (guint32 workers = 1; workers <= MAX_WORKERS; workers++) {
-		Served served = serve(&calls, workers, out_begins_ns);
-		if (served.waiting < MIN_WAITING || n_tried == MAX_TRIED)
-			break;
-		if (served.impossible > MAX_IMPOSSIBLE)
-			continue;
-		if (n_tried == 0)
-			limit = score_middle(problem, calls.came_ns) + MIN_LIKELIER;
-		double score = score_middle(problem, out_begins_ns);
-		if (best > 0 && score < limit - MIN_LIKELIER)
-			break;
+	guint32 n = list_numbers(&calls, out_begins_ns, numbers);
+	double limit = n > 0 ? score_middle(problem, calls.came_ns, PART) + MIN_LIKELIER : 0;
+	for (guint32 i = 0; i < MIN(n, N_BEST); i++) {
+		(void)serve(&calls, numbers[i].workers, out_begins_ns);
+		double score = score_middle(problem, out_begins_ns, PART);
 		if (score > limit) {
 			limit = score;
-			best = workers;
+			best = numbers[i].workers;
 		}
-		n_tried++;
 	}
 	if (best > 0)
 		(void)serve(&calls, best, out_begins_ns);

@@ -27,6 +27,8 @@ static const Served rows[] = {
 	{ "one", 1, 5700, 300, FALSE, 1 },
 	{ "four", 4, 1500, 400, FALSE, 4 },
 	{ "eight, more than they can do", 8, 700, 400, FALSE, 8 },
+	{ "twenty, of whom fewer could do it", 20, 290, 800, FALSE, 20 },
+	{ "thirty", 30, 190, 1200, FALSE, 30 },
 	{ "four that hardly anybody waits for", 4, 6000, 400, FALSE, 0 },
 	{ "as many as come", 0, 1500, 400, FALSE, 0 },
 	{ "too few calls", 4, 1500, 100, FALSE, 0 },
@@ -52,7 +54,7 @@ static void
 serve(const Served *row, Request *requests)
 {
 	WpRandom64 random = { 4711 };
-	int free_us[16] = { 0 }, at_us = 0;
+	int free_us[32] = { 0 }, at_us = 0;
 
 	for (int i = 0; i < row->n; i++) {
 		Request *request = &requests[i];
