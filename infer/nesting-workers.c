@@ -14,6 +14,7 @@
 
 #define MIN_CALLS      200
 #define MAX_IMPOSSIBLE 0.005 /* of the calls: that were over before they would have begun */
+#define TOGETHER_NS    50000 /* calls so close together may be taken up in the other order */
 #define FEW            750   /* things sent that tell which numbers of workers it may be */
 #define N_BEST         3     /* numbers of which more is asked */
 #define PAST_BEST      0.1   /* nats a thing less than the best number: behind the right one */
@@ -270,7 +271,10 @@ typedef struct {
 	double impossible; /* over before they begin */
 } Served;
 
-/* When work at each begins, where so many WORKERS do all of a call each. */
+/*
+ * When work at each begins, where so many WORKERS do all of a call each. One that overtakes what came together with it is
+ * taken up in its place.
+ */
 static Served
 serve(const Calls *calls, guint32 workers, gint64 *out_ns)
 {
@@ -280,6 +284,9 @@ serve(const Calls *calls, guint32 workers, gint64 *out_ns)
 		gint64 end_ns = calls->problem->parents[p].end_ns;
 		gint64 free_ns = p >= workers ? calls->done_ns[p - workers] + 1 : G_MININT64;
 		n_waiting += free_ns > calls->came_ns[p];
+		if (free_ns > end_ns && p > 0 &&
+		    calls->came_ns[p] - calls->came_ns[p - 1] <= TOGETHER_NS)
+			free_ns = out_ns[p - 1];
 		n_impossible += free_ns > end_ns;
 		out_ns[p] = MIN(MAX(free_ns, calls->came_ns[p]), end_ns);
 	}
