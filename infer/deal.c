@@ -261,6 +261,31 @@ free_work(WpDeal *deal)
 	g_clear_pointer(&deal->is_left_out, g_free);
 }
 
+/*
+ * How each host works is as it was found: whether it is found again would say more of that search than of links that
+ * are found by it.
+ */
+static WpLinks *
+infer_again(const WpDeal *deal, const WpDealMethod *method, GError **error)
+{
+	const WpSpans *spans = wp_resolved_spans(deal->dealt);
+	const WpLinks *links = deal->links;
+	guint32 n_hosts = 0;
+
+	for (guint32 i = 0; i < spans->n; i++)
+		n_hosts = MAX(n_hosts, spans->spans[i].caller_host + 1);
+	g_autofree WpPace *paces = g_new0(WpPace, MAX(n_hosts, 1));
+	for (guint32 i = 0; i < spans->n; i++) {
+		guint32 former = wp_deal_former(deal, i);
+		guint32 host =
+			former == WP_NO_SPAN ? G_MAXUINT32 : deal->spans->spans[former].caller_host;
+		if (host < links->n_paces)
+			paces[spans->spans[i].caller_host] = links->paces[host];
+	}
+	return wp_engine_infer_paced(method->engine, deal->dealt, method->options, paces, n_hosts,
+				     method->stop, error);
+}
+
 WpDeal *
 wp_deal_new(const WpResolved *resolved, const WpLinks *links, guint32 max_calls,
 	    const WpDealMethod *method, GError **error)
@@ -287,9 +312,7 @@ wp_deal_new(const WpResolved *resolved, const WpLinks *links, guint32 max_calls,
 	deal->made = make_trace(deal);
 	free_work(deal);
 	deal->dealt = wp_resolve(deal->made, method->resolve, error);
-	deal->again = deal->dealt ? wp_engine_infer(method->engine, deal->dealt, method->options,
-						    method->stop, error)
-				  : NULL;
+	deal->again = deal->dealt ? infer_again(deal, method, error) : NULL;
 	return deal->again ? g_steal_pointer(&deal) : NULL;
 }
 

@@ -55,9 +55,12 @@ typedef struct {
 	WpLinks *links;
 	WpNestOptions options;
 	WpMissing *missing;
-	guint32 *joined;  /* by host: kinds that were not told apart */
-	gboolean *solved; /* by host; not all of them only where it was stopped */
-	WpPace *paces;    /* by host */
+	guint32 *joined;     /* by host: kinds that were not told apart */
+	gboolean *solved;    /* by host; not all of them only where it was stopped */
+	WpPace *paces;       /* by host: as found */
+	const WpPace *known; /* ... as told, of N_KNOWN; the others go by real time then */
+	guint32 n_known;
+	gboolean is_paced; /* they are told */
 } Engine;
 
 static gboolean
@@ -234,7 +237,9 @@ link_bundle(Engine *engine, const WpNestProblem *problem, guint32 number,
 static void
 solve_host(Engine *engine, guint32 host)
 {
+	static const WpPace real_time = { .processors = 1 };
 	const Lists *in = &engine->incoming, *out = &engine->outgoing;
+	const WpPace *known = host < engine->n_known ? &engine->known[host] : &real_time;
 	g_autoptr(GArray) marks = marks_of(engine, host);
 	const WpNestHost own = { .incoming = in->spans + in->first[host],
 				 .n_incoming = in->first[host + 1] - in->first[host],
@@ -242,7 +247,8 @@ solve_host(Engine *engine, guint32 host)
 				 .n_outgoing = out->first[host + 1] - out->first[host],
 				 .marks = (const WpNestMark *)(const void *)marks->data,
 				 .n_marks = marks->len,
-				 .n_lost = wp_missing_of(engine->missing, host).n };
+				 .n_lost = wp_missing_of(engine->missing, host).n,
+				 .known = engine->is_paced ? known : NULL };
 	g_autofree WpNestBelief *beliefs = NULL;
 	WpNestProblem *problem = wp_nest_solve(engine->resolved, &own, &engine->options, &beliefs,
 					       &engine->paces[host]);
@@ -315,7 +321,7 @@ keep_paces(Engine *engine)
 
 	for (guint32 host = 0; host < engine->n_hosts && !links->paces; host++)
 		if (engine->paces[host].pace > 0 || engine->paces[host].workers > 0 ||
-		    engine->paces[host].takes_turns) {
+		    engine->paces[host].n_takes > 0) {
 			links->paces = engine->paces;
 			links->n_paces = engine->n_hosts;
 		}
@@ -397,9 +403,17 @@ check(const void *given, GError **error)
 	return choose_evidence(given, &set, error);
 }
 
+/* What is told beforehand. */
+typedef struct {
+	const WpReference *reference; /* NULL: nothing */
+	const WpPace *paces;
+	guint32 n_paces;
+	gboolean is_paced; /* PACES are told */
+} Told;
+
 static WpLinks *
-run_reference(const WpResolved *resolved, const void *given, const WpReference *reference,
-	      WpStopFunc stop, GError **error)
+run_told(const WpResolved *resolved, const void *given, const Told *told, WpStopFunc stop,
+	 GError **error)
 {
 	const WpSpans *spans = wp_resolved_spans(resolved);
 	g_autoptr(WpHints) hints = NULL;
@@ -422,13 +436,16 @@ run_reference(const WpResolved *resolved, const void *given, const WpReference *
 			  .spans = spans->spans,
 			  .n_spans = spans->n,
 			  .links = wp_links_new(spans->n),
+			  .known = told->paces,
+			  .n_known = told->n_paces,
+			  .is_paced = told->is_paced,
 			  .options = { .after_ns = options.after_ns,
 				       .skew_ns = options.skew_ns,
 				       .anneals = !options.no_noise,
 				       .stop = stop,
 				       .evidence = evidence,
 				       .hints = hints,
-				       .reference = reference } };
+				       .reference = told->reference } };
 	for (guint32 i = 0; i < spans->n; i++) {
 		guint32 host = MAX(spans->spans[i].caller_host, spans->spans[i].callee_host);
 		engine.n_hosts = MAX(engine.n_hosts, host + 1);
@@ -466,7 +483,24 @@ run_reference(const WpResolved *resolved, const void *given, const WpReference *
 static WpLinks *
 run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **error)
 {
-	return run_reference(resolved, given, NULL, stop, error);
+	const Told nothing = { .is_paced = FALSE };
+	return run_told(resolved, given, &nothing, stop, error);
+}
+
+static WpLinks *
+run_reference(const WpResolved *resolved, const void *given, const WpReference *reference,
+	      WpStopFunc stop, GError **error)
+{
+	const Told told = { .reference = reference };
+	return run_told(resolved, given, &told, stop, error);
+}
+
+static WpLinks *
+run_paced(const WpResolved *resolved, const void *given, const WpPace *paces, guint32 n_paces,
+	  WpStopFunc stop, GError **error)
+{
+	const Told told = { .paces = paces, .n_paces = n_paces, .is_paced = TRUE };
+	return run_told(resolved, given, &told, stop, error);
 }
 
 static const WpEngineOption options[] = {
@@ -511,5 +545,6 @@ const WpEngine wp_engine_nesting = {
 	.check = check,
 	.applies = applies,
 	.run = run,
+	.run_paced = run_paced,
 	.run_reference = run_reference,
 };

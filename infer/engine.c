@@ -32,3 +32,15 @@ wp_engine_infer(const WpEngine *engine, WpResolved *resolved, const void *option
 		wp_resolved_take_owners(resolved, links);
 	return links;
 }
+
+WpLinks *
+wp_engine_infer_paced(const WpEngine *engine, WpResolved *resolved, const void *options,
+		      const WpPace *paces, guint32 n_paces, WpStopFunc stop, GError **error)
+{
+	if (!engine->run_paced)
+		return wp_engine_infer(engine, resolved, options, stop, error);
+	WpLinks *links = engine->run_paced(resolved, options, paces, n_paces, stop, error);
+	if (links)
+		wp_resolved_take_owners(resolved, links);
+	return links;
+}

@@ -77,7 +77,14 @@ typedef struct {
 	WpLinks *(*run)(const WpResolved *resolved, const void *options, WpStopFunc stop,
 			GError **error);
 
-	/* The same, knowing REFERENCE; NULL: it learns nothing. */
+	/*
+	 * The same, but how each host works is not asked anew: as PACES say, by host, and by real time where they say
+	 * nothing. NULL: it does not ask that.
+	 */
+	WpLinks *(*run_paced)(const WpResolved *resolved, const void *options, const WpPace *paces,
+			      guint32 n_paces, WpStopFunc stop, GError **error);
+
+	/* The same as run, knowing REFERENCE; NULL: it learns nothing. */
 	WpLinks *(*run_reference)(const WpResolved *resolved, const void *options,
 				  const WpReference *reference, WpStopFunc stop, GError **error);
 } WpEngine;
@@ -91,6 +98,11 @@ extern const WpEngine *const wp_engines[];
  */
 WpLinks *wp_engine_infer(const WpEngine *engine, WpResolved *resolved, const void *options,
 			 WpStopFunc stop, GError **error);
+
+/* (transfer full) The same, by the PACES of hosts where ENGINE asks for them. */
+WpLinks *wp_engine_infer_paced(const WpEngine *engine, WpResolved *resolved, const void *options,
+			       const WpPace *paces, guint32 n_paces, WpStopFunc stop,
+			       GError **error);
 
 /* The first that applies; never NULL (the last is taken). */
 const WpEngine *wp_engine_auto(const WpResolved *resolved);

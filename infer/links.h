@@ -52,13 +52,22 @@ struct WpLink {
 	guint32 evidence;     /* WP_EVIDENCE_... */
 };
 
-/* By what clock the work of a host goes (nesting-clock.h), and how many messages or calls are worked at
- * at a time (nesting-workers.h). */
+/* How often the turns of a host are told again, each time by the answer before. */
+#define WP_PACE_MAX_TAKES 12
+
+/*
+ * How a host works: by what clock (nesting-clock.h), how many messages or calls are worked at at a time (nesting-workers.h), and
+ * whether what comes in stands in line for one thread (nesting-turns.h).
+ */
 typedef struct {
 	double pace; /* 0: real time */
 	guint32 processors;
-	guint32 workers;      /* each at one, in the order in which they come; 0: any number */
-	gboolean takes_turns; /* what comes in stands in line for one thread (nesting-turns.h) */
+	guint32 workers; /* each at one, in the order in which they come; 0: any number */
+	gboolean
+		serves_calls; /* WORKERS: do all of a call each; else they take messages from a queue */
+	guint8 n_takes;       /* 0: nothing stands in line */
+	guint8 takes
+		[WP_PACE_MAX_TAKES]; /* how turns were told, one after the other: by so many neighbours on each side; 0: by the length of the line */
 } WpPace;
 
 struct WpLinks {

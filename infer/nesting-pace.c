@@ -37,16 +37,19 @@
 #define MAX_WORSE  0.35
 #define MIN_TURNED 0.2
 #define MIN_BETTER 0.01 /* worth to be taken once more */
-#define MAX_TAKES  12   /* each by the answer before it */
+#define PATIENCE                                                                                   \
+	2 /* takes that are no better, as a first answer may be too wrong to tell a better one */
 
 /* How turns are taken: by the length of the line, or by so many neighbours' waits, and by fewer once that brings no more. */
-static const guint windows[] = { WP_NEST_MAX_NEIGHBOURS, 4, 2 };
+static const guint8 windows[] = { WP_NEST_MAX_NEIGHBOURS, 4, 2 };
 #define BY_LENGTH 0
 
 static const WpPace paces[] = {
-	{ 0, 1, 0, FALSE },    { 0.25, 1, 0, FALSE }, { 0.5, 1, 0, FALSE },
-	{ 0.75, 1, 0, FALSE }, { 1, 1, 0, FALSE },    { 1, 2, 0, FALSE },
-	{ 1, 4, 0, FALSE },    { 1, 8, 0, FALSE },    { 1, 16, 0, FALSE },
+	{ .pace = 0, .processors = 1 },   { .pace = 0.25, .processors = 1 },
+	{ .pace = 0.5, .processors = 1 }, { .pace = 0.75, .processors = 1 },
+	{ .pace = 1, .processors = 1 },   { .pace = 1, .processors = 2 },
+	{ .pace = 1, .processors = 4 },   { .pace = 1, .processors = 8 },
+	{ .pace = 1, .processors = 16 },
 };
 #define REAL_TIME (&paces[0])
 #define ALL_WORK  (&paces[4])
@@ -185,9 +188,8 @@ typedef struct {
 	WpNestSearch *search;
 	WpNestBelief *beliefs; /* NULL: not asked for */
 	const WpPace *pace;
-	guint takes
-		[MAX_TAKES]; /* how turns were taken, one after the other: neighbours, or BY_LENGTH */
-	guint n_takes;       /* if any, its times are real */
+	guint8 takes[WP_PACE_MAX_TAKES]; /* as in WpPace */
+	guint8 n_takes;                  /* if any, its times are real */
 } Solution;
 
 typedef struct {
@@ -304,7 +306,7 @@ score_solution(const Host *host, const Solution *solution, guint32 *out_n_events
 
 /* SOLUTION's host with turns taken as TAKE says, not solved; its problem is NULL: it has none. */
 static Solution
-take_turns(const Host *host, const Solution *solution, guint take)
+take_turns(const Host *host, const Solution *solution, guint8 take)
 {
 	Solution turned = { .problem =
 				    wp_nest_problem_new(host->resolved, host->host, host->options),
@@ -326,7 +328,7 @@ take_turns(const Host *host, const Solution *solution, guint take)
  * stopped, and SOLUTION stays.
  */
 static gboolean
-take_again(const Host *host, Solution *solution, guint take)
+take_again(const Host *host, Solution *solution, guint8 take)
 {
 	Solution turned = take_turns(host, solution, take);
 
@@ -356,14 +358,15 @@ gain_of_turns(const Host *host, const Solution *answer, const Solution *turned)
  * looks as if it had none: FIRST, as it is, is much less likely with them.
  */
 static Solution
-begin_turns(const Host *host, const Solution *first)
+begin_turns(const Host *host, const Solution *first, gboolean is_known)
 {
-	static const guint ways[] = { BY_LENGTH, WP_NEST_MAX_NEIGHBOURS };
+	static const guint8 ways[] = { BY_LENGTH, WP_NEST_MAX_NEIGHBOURS };
 	Solution turned = { .pace = REAL_TIME };
 
 	for (gsize i = 0; i < G_N_ELEMENTS(ways); i++) {
 		turned = take_turns(host, first, ways[i]);
-		if (turned.problem && gain_of_turns(host, first, &turned) > -MAX_WORSE)
+		if (turned.problem &&
+		    (is_known || gain_of_turns(host, first, &turned) > -MAX_WORSE))
 			break;
 		clear_solution(&turned);
 	}
@@ -371,31 +374,38 @@ begin_turns(const Host *host, const Solution *first)
 }
 
 /*
- * Takes turns by BEST's answer, by NEIGHBOURS' waits, then by the answer that this gives, as long as answers get likelier,
- * while there are TAKES left. BEST_SCORE is of BEST, and becomes that of the last.
+ * Takes turns by BEST's answer, by NEIGHBOURS' waits, then by the answer that this gives, as long as answers get likelier or
+ * as many as PATIENCE have not, while there are TAKES left. BEST_SCORE is of BEST, and becomes that of the likeliest.
  */
 static void
-follow_turns(const Host *host, guint neighbours, guint *takes, Solution *best, double *best_score)
+follow_turns(const Host *host, guint8 neighbours, guint patience, guint *takes, Solution *best,
+	     double *best_score)
 {
-	gboolean is_better = TRUE;
+	Solution last = { .pace = REAL_TIME }; /* without a problem: BEST is */
+	guint n_worse = 0;
 
-	while (is_better && *takes > 0 && !wp_nest_is_stopped(host->real)) {
-		Solution turned = take_turns(host, best, neighbours);
+	while (n_worse <= patience && *takes > 0 && !wp_nest_is_stopped(host->real)) {
+		Solution turned = take_turns(host, last.problem ? &last : best, neighbours);
 		guint32 n_events = 0;
 		double score = -G_MAXDOUBLE;
-		if (turned.problem) {
-			turned.search = wp_nest_search(turned.problem);
-			score = score_solution(host, &turned, &n_events);
-		}
-		is_better = score > *best_score + MIN_BETTER * n_events &&
-			    !wp_nest_is_stopped(host->real);
-		clear_solution(is_better ? best : &turned);
-		if (is_better) {
+		clear_solution(&last);
+		if (!turned.problem)
+			break;
+		turned.search = wp_nest_search(turned.problem);
+		score = score_solution(host, &turned, &n_events);
+		(*takes)--;
+		if (score > *best_score + MIN_BETTER * n_events &&
+		    !wp_nest_is_stopped(host->real)) {
+			clear_solution(best);
 			*best = turned;
 			*best_score = score;
+			n_worse = 0;
+		} else {
+			last = turned;
+			n_worse++;
 		}
-		(*takes)--;
 	}
+	clear_solution(&last);
 }
 
 /*
@@ -403,25 +413,26 @@ follow_turns(const Host *host, guint neighbours, guint *takes, Solution *best, d
  * are their own witnesses; so that is tried, as turns are told better by them, where there are any.
  */
 static void
-settle_turns(const Host *host, Solution *solution)
+settle_turns(const Host *host, gboolean is_known, Solution *solution)
 {
-	Solution other = begin_turns(host, solution);
-	guint takes = MAX_TAKES - 1;
+	Solution other = begin_turns(host, solution, is_known);
+	guint takes = WP_PACE_MAX_TAKES - 1;
 	guint32 n_events;
 
 	if (!other.problem)
 		return;
 	other.search = wp_nest_search(other.problem);
 	double score = score_solution(host, &other, &n_events);
-	follow_turns(host, windows[0], &takes, &other, &score);
+	follow_turns(host, windows[0], is_known ? PATIENCE : 0, &takes, &other, &score);
 	double gain = score - score_solution(host, solution, &n_events);
-	gboolean is_better = gain > MIN_TURNED * n_events && !wp_nest_is_stopped(host->real);
+	gboolean is_better =
+		(is_known || gain > MIN_TURNED * n_events) && !wp_nest_is_stopped(host->real);
 	clear_solution(is_better ? solution : &other);
 	if (!is_better)
 		return;
 	*solution = other;
 	for (gsize i = 1; i < G_N_ELEMENTS(windows); i++)
-		follow_turns(host, windows[i], &takes, solution, &score);
+		follow_turns(host, windows[i], 0, &takes, solution, &score);
 }
 
 /* --- holds --- */
@@ -523,6 +534,82 @@ settle_workers(const Host *host, WpNestHost *own, gint64 **out_begins_ns, Soluti
 	return n;
 }
 
+/* --- all of it --- */
+
+static void
+take_from(const Solution *solution, WpPace *pace)
+{
+	pace->n_takes = solution->n_takes;
+	memcpy(pace->takes, solution->takes, sizeof(pace->takes));
+}
+
+/*
+ * How the host of SOLUTION, which is on real time and becomes an answer of that, works. OWN, that is HOST's, has then when
+ * the work began at each call (OUT_BEGINS_NS: transfer full; NULL: when it came), and what is HELD.
+ */
+static WpPace
+find_pace(Host *host, WpNestHost *own, GArray **held, gint64 **out_begins_ns, Solution *solution)
+{
+	host->real = wp_nest_problem_new(host->resolved, own, host->options);
+	settle_pace(host, solution);
+	if (is_busy(solution->problem, VERY_BUSY))
+		settle_turns(host, FALSE, solution);
+	guint32 workers = settle_workers(host, own, out_begins_ns, solution);
+	if (workers > 0)
+		settle_holds(host, own, held, solution);
+	wp_nest_problem_free(host->real);
+	WpPace pace = *solution->pace;
+	pace.workers = workers;
+	pace.serves_calls = workers > 0;
+	take_from(solution, &pace);
+	return pace;
+}
+
+/* The same where it is known, but for how its turns are told: that depends on the answers on the way. */
+static WpPace
+know_pace(Host *host, Solution *solution)
+{
+	WpPace pace = *host->host->known;
+
+	if (pace.n_takes > 0) {
+		host->real = wp_nest_problem_new(host->resolved, host->host, host->options);
+		settle_turns(host, TRUE, solution);
+		wp_nest_problem_free(host->real);
+		take_from(solution, &pace);
+	}
+	return pace;
+}
+
+/* The one of paces[] that has PACE's clock. */
+static const WpPace *
+clock_of(const WpPace *pace)
+{
+	for (gsize i = 1; i < G_N_ELEMENTS(paces); i++)
+		if (paces[i].pace >= pace->pace && paces[i].processors == pace->processors)
+			return pace->pace > 0 ? &paces[i] : REAL_TIME;
+	return REAL_TIME;
+}
+
+/* Solves HOST, which works as PACE says. OWN is HOST's, and has then what OUT_BEGINS_NS is as in find_pace(). */
+static Solution
+solve_paced(const Host *host, WpNestHost *own, const WpPace *pace, gint64 **out_begins_ns)
+{
+	WpNestProblem *real =
+		pace->serves_calls ? wp_nest_problem_new(host->resolved, own, host->options) : NULL;
+
+	if (real) {
+		*out_begins_ns = g_new(gint64, MAX(real->n_parents, 1));
+		wp_nest_find_call_begins(real, pace->workers, *out_begins_ns);
+		own->begins_ns = *out_begins_ns;
+		wp_nest_problem_free(real);
+	}
+	Solution solution = solve_at(host, clock_of(pace));
+	for (guint i = 0; solution.problem && i < pace->n_takes; i++)
+		if (!take_again(host, &solution, pace->takes[i]))
+			break;
+	return solution;
+}
+
 WpNestProblem *
 wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOptions *options,
 	      WpNestBelief **out_beliefs, WpPace *out_pace)
@@ -530,7 +617,7 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 	g_autoptr(GArray) held = NULL;
 	g_autofree gint64 *part_begins_ns = NULL, *begins_ns = NULL;
 	WpNestHost whole = *host;
-	guint32 workers = 0;
+	WpPace pace = *REAL_TIME;
 	Part part;
 
 	init_part(resolved, host, &part);
@@ -538,44 +625,26 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 	Solution solution = solve_at(&own, REAL_TIME);
 	if (solution.problem && is_busy(solution.problem, BUSY)) {
 		settle_holds(&own, &part.host, &held, &solution);
-		own.real = wp_nest_problem_new(resolved, &part.host, options);
-		settle_pace(&own, &solution);
-		if (is_busy(solution.problem, VERY_BUSY))
-			settle_turns(&own, &solution);
-		workers = settle_workers(&own, &part.host, &part_begins_ns, &solution);
-		if (workers > 0)
-			settle_holds(&own, &part.host, &held, &solution);
-		wp_nest_problem_free(own.real);
+		pace = host->known ? know_pace(&own, &solution)
+				   : find_pace(&own, &part.host, &held, &part_begins_ns, &solution);
 	}
-	if (!part.is_all) {
-		const WpPace *pace = solution.pace;
-		const Solution shown = solution;
+	if (!part.is_all || (host->known && (pace.pace > 0 || pace.serves_calls))) {
 		clear_solution(&solution);
 		whole.held = part.host.held;
 		whole.n_held = part.host.n_held;
-		if (workers > 0) {
-			WpNestProblem *real = wp_nest_problem_new(resolved, &whole, options);
-			whole.begins_ns = begins_ns = g_new(gint64, MAX(real->n_parents, 1));
-			wp_nest_find_call_begins(real, workers, begins_ns);
-			wp_nest_problem_free(real);
-		}
 		own.host = &whole;
-		solution = solve_at(&own, pace);
-		for (guint i = 0; i < shown.n_takes; i++)
-			if (!take_again(&own, &solution, shown.takes[i]))
-				break;
+		solution = solve_paced(&own, &whole, &pace, &begins_ns);
 	}
-	*out_pace = *solution.pace;
-	out_pace->takes_turns = solution.n_takes > 0;
+	pace.n_takes = solution.n_takes;
 	if (solution.problem) {
 		WpNestBelief *beliefs = beliefs_of(&solution);
-		out_pace->workers = wp_nest_try_line(solution.problem, beliefs)
-					    ? 1
-					    : try_workers(&own, &solution);
+		guint32 n = wp_nest_try_line(solution.problem, beliefs)
+				    ? 1
+				    : try_workers(&own, &solution);
 		beliefs_of(&solution);
-		if (workers > 0)
-			out_pace->workers = workers;
+		pace.workers = pace.serves_calls ? pace.workers : n;
 	}
+	*out_pace = pace;
 	g_free(part.incoming);
 	wp_nest_search_free(solution.search);
 	*out_beliefs = solution.beliefs;

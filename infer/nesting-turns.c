@@ -226,6 +226,7 @@ wp_nest_take_turns(WpNestProblem *problem, const WpNestProblem *answer, guint ne
 	problem->has_turns = share_alike(&waits, inputs) >= MIN_ALIKE;
 	if (problem->has_turns) {
 		set_waits(problem, &waits, inputs);
+		problem->has_waits = TRUE;
 		set_bundle_waits(problem);
 	}
 	g_array_unref(waits.received);

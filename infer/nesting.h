@@ -178,6 +178,7 @@ typedef struct {
 	gboolean only_wakes;   /* messages tell when things are sent, but cause none */
 	double grain_ns;       /* delays below it are all alike: clock tick, scheduling */
 	double per_grain;
+	gboolean has_waits; /* ... told by those of an answer */
 	gboolean has_turns; /* gaps are from turns, and may be negative (nesting-turns.h) */
 	double beside;      /* other calls in the packet of a call, on average */
 	double packet_cost; /* nats: of a call that leaves in one packet with the one before it */
@@ -256,6 +257,7 @@ typedef struct {
 	const gint64 *begins_ns;  /* by parent: when the work at it began; NULL: when it came */
 	const WpNestHold *held;   /* connections that a request holds */
 	guint32 n_held;
+	const WpPace *known; /* how it works; NULL: that is to be found */
 } WpNestHost;
 
 /* TIME_NS by CLOCK, or as it is where that is NULL: real time. What is earlier is never later (nesting-clock.c). */

@@ -116,7 +116,7 @@ clocked(const Redraw *redraw, guint32 host)
 	if (host >= redraw->n_hosts)
 		return NULL;
 	Host *self = &redraw->hosts[host];
-	return self->pace.pace > 0 || self->pace.takes_turns ? self : NULL;
+	return self->pace.pace > 0 || self->pace.n_takes > 0 ? self : NULL;
 }
 
 /* NULL where those who come to HOST wait for no worker. */
@@ -382,7 +382,7 @@ find_works(Redraw *redraw)
 	for (guint32 h = 0; h < redraw->n_hosts; h++) {
 		Host *host = &redraw->hosts[h];
 		g_ptr_array_sort(done->pdata[h], compare_actions);
-		host->is_in_order = host->pace.takes_turns || find_order(done->pdata[h]);
+		host->is_in_order = host->pace.n_takes > 0 || find_order(done->pdata[h]);
 		if (host->is_in_order)
 			measure_in_order(done->pdata[h]);
 		else

@@ -62,23 +62,32 @@ static const struct {
 	double own_us; /* on the clock */
 } readings[] = {
 	/* Rates 1/2, 1, 1/2 make 60 us of 100: scaled by 5/3. */
-	{ TWO, { 1, 1, 0, FALSE }, 0, 0 },
-	{ TWO, { 1, 1, 0, FALSE }, 40, 100 / 3.0 },
-	{ TWO, { 1, 1, 0, FALSE }, 50, 50 },
-	{ TWO, { 1, 1, 0, FALSE }, 60, 200 / 3.0 },
-	{ TWO, { 1, 1, 0, FALSE }, 100, 100 },
+	{ TWO, { .pace = 1, .processors = 1 }, 0, 0 },
+	{ TWO, { .pace = 1, .processors = 1 }, 40, 100 / 3.0 },
+	{ TWO, { .pace = 1, .processors = 1 }, 50, 50 },
+	{ TWO, { .pace = 1, .processors = 1 }, 60, 200 / 3.0 },
+	{ TWO, { .pace = 1, .processors = 1 }, 100, 100 },
 	/* Before and after nothing is in hand: real time. */
-	{ TWO, { 1, 1, 0, FALSE }, -10, -10 },
-	{ TWO, { 1, 1, 0, FALSE }, 106, 106 },
+	{ TWO, { .pace = 1, .processors = 1 }, -10, -10 },
+	{ TWO, { .pace = 1, .processors = 1 }, 106, 106 },
 	/* Root of 1/2: 80 us make 40 sqrt(2), and 20 make 20. */
-	{ TWO, { 0.5, 1, 0, FALSE }, 60, 100 * (20 * M_SQRT2 + 20) / (40 * M_SQRT2 + 20) },
+	{ TWO,
+	  { .pace = 0.5, .processors = 1 },
+	  60,
+	  100 * (20 * M_SQRT2 + 20) / (40 * M_SQRT2 + 20) },
 	/* Two processors have enough of two in hand. */
-	{ TWO, { 1, 2, 0, FALSE }, 40, 40 },
+	{ TWO, { .pace = 1, .processors = 2 }, 40, 40 },
 	/* A long poll is not worked at, what has no return is not known of. */
-	{ "client>web[0-100](db[40-60]) client>web[0-100]~", { 1, 1, 0, FALSE }, 40, 40 },
-	{ "client>web[0-100](db[40-60]) client>web[0-]", { 1, 1, 0, FALSE }, 40, 40 },
+	{ "client>web[0-100](db[40-60]) client>web[0-100]~",
+	  { .pace = 1, .processors = 1 },
+	  40,
+	  40 },
+	{ "client>web[0-100](db[40-60]) client>web[0-]", { .pace = 1, .processors = 1 }, 40, 40 },
 	/* Nor is anything in between here. */
-	{ "client>web[0-10](db[2-4]) client>web[50-60](db[52-54])", { 1, 1, 0, FALSE }, 30, 30 },
+	{ "client>web[0-10](db[2-4]) client>web[50-60](db[52-54])",
+	  { .pace = 1, .processors = 1 },
+	  30,
+	  30 },
 };
 
 START_TEST(times)
@@ -101,7 +110,7 @@ END_TEST
 START_TEST(far_apart)
 {
 	const gint64 later_ns = G_GINT64_CONSTANT(3000000000000000) * US;
-	const WpPace pace = { 1, 1, 0, FALSE };
+	const WpPace pace = { .pace = 1, .processors = 1 };
 	g_autoptr(WpTree) tree = wp_tree_new("client>web[0-100](db[40-60]) client>web[0-100] "
 					     "client>web[0-100] client>web[0-100] "
 					     "client>web[3000000000000000-3000000000000100]"
@@ -128,7 +137,8 @@ START_TEST(order)
 	g_autoptr(WpTree) tree = wp_tree_new(TWO);
 	Web web = find_web(tree);
 	gint64 epoch_ns = wp_resolved_spans(tree->resolved)->spans[0].call_ns;
-	const WpPace real = { 0, 1, 0, FALSE }, pace = { 0.75, 1, 0, FALSE };
+	const WpPace real = { .pace = 0, .processors = 1 },
+		     pace = { .pace = 0.75, .processors = 1 };
 	ck_assert_ptr_null(wp_nest_clock_new(tree->resolved, &web.host, &real));
 	ck_assert_int_eq(wp_nest_clock_at(NULL, 17), 17);
 	ck_assert_double_eq(wp_nest_clock_rate(NULL, 17), 1);

@@ -184,7 +184,15 @@ START_TEST(right_parents)
 	/* Who asks what it would be like at other times is told. */
 	ck_assert(links->paces != NULL);
 	const WpSpan *root = &wp_resolved_spans(resolved)->spans[0]; /* a browser's */
-	ck_assert_uint_eq(links->paces[root->callee_host].workers, 6);
+	guint32 web = root->callee_host;
+	ck_assert_uint_eq(links->paces[web].workers, 6);
+	/* Who knows it already is not asked again; who knows that there are none goes by real time. */
+	g_autoptr(WpLinks) known = wp_engine_nesting.run_paced(resolved, NULL, links->paces,
+							       links->n_paces, NULL, NULL);
+	ck_assert_uint_eq(known->paces[web].workers, 6);
+	ck_assert_double_ge(wp_test_share_right(resolved, known, truth), right - 0.005);
+	g_autoptr(WpLinks) none = wp_engine_nesting.run_paced(resolved, NULL, NULL, 0, NULL, NULL);
+	ck_assert(!none->paces || none->paces[web].workers == 0);
 }
 END_TEST
 
