@@ -10,6 +10,7 @@
 #include "infer/links.h"
 #include "infer/map.h"
 #include "infer/nesting-holds.h"
+#include "infer/nesting-siblings.h"
 
 /* Labels seen less often than this by a node tell nothing of their own. */
 #define MIN_LABEL_COUNT 8
@@ -690,6 +691,7 @@ wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 		problem->holds = wp_nest_holds_new(problem, host->held, host->n_held);
 	problem->reach_ns =
 		options->after_ns >= 0 ? options->after_ns : wp_nest_learn_reach(problem);
+	wp_nest_count_siblings(problem);
 	wp_nest_unseen_init(problem, host);
 	init_room(problem);
 	return problem;
@@ -714,5 +716,6 @@ wp_nest_problem_free(WpNestProblem *problem)
 	g_free(problem->accidents);
 	g_free(problem->spontaneous);
 	g_free(problem->least_ns);
+	g_free(problem->siblings);
 	g_free(problem);
 }

@@ -20,6 +20,7 @@
  *   nesting-problem.c   spans -> parents, children, bundles
  *   nesting-packets.c   calls that left in one packet, which is no sign of one cause
  *   nesting-reach.c     how long after a one-way message its work begins
+ *   nesting-siblings.c  how many things of a type a message causes, by counts alone
  *   nesting-pool.c      calls that had waited for a free connection
  *   nesting-holds.c     connections that a request has for itself
  *   nesting-candidates.c
@@ -51,6 +52,9 @@
 
 #define WP_NO_PARENT G_MAXUINT32
 #define WP_NO_PAIR   G_MAXUINT32
+
+/* How many siblings things of a type have. */
+#define WP_NEST_NOT_KNOWN G_MAXDOUBLE
 
 /* Kinds of bundles of one host that are told apart: the most frequent. */
 #define WP_NEST_MAX_KINDS 512
@@ -175,6 +179,7 @@ typedef struct {
 	gint64 reach_ns;       /* ... behind a one-way message */
 	double *spontaneous;   /* by type: children that no message has caused; NULL: not asked */
 	gint64 *least_ns;      /* by type: no message causes any so soon; NULL: not known */
+	double *siblings;      /* of a thing, by type; [n_types]: of all types; NULL: not known */
 	gboolean only_wakes;   /* messages tell when things are sent, but cause none */
 	double grain_ns;       /* delays below it are all alike: clock tick, scheduling */
 	double per_grain;
