@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "infer/evidence-kind.h"
+#include "infer/nesting-agree.h"
 #include "infer/nesting-moves.h"
+#include "infer/nesting-ties.h"
 
 #define NOISY_ROUNDS    7
 #define QUIET_ROUNDS    3
@@ -16,9 +18,8 @@
 #define SHUFFLED        2048 /* bundles */
 #define BUSY_CANDIDATES 1.5  /* a bundle: from here on several first answers are tried */
 #define TRIAL_BUNDLES   2000 /* enough to tell which first answer is best */
-#define DRAWS_A_MODEL   4    /* sweeps by chance, then learn from that answer */
-#define WARM_UP         4    /* sweeps by chance, until the answer is one of many */
-#define DRAWS           12   /* sweeps by chance that count */
+#define UNSURE          0.6 /* share of what the likeliest answer has in others: it is but one of many */
+#define MAX_ALONE       0.1  /* of what is sent: caused by nothing */
 #define MAX_GAIN        50.0 /* nats: more is certainty, and still a number */
 #define MODEL_REACH     12.0 /* nats: learning hardly ever makes up for more */
 
@@ -171,6 +172,22 @@ look_at_all(Search *search)
 
 /* --- how sure --- */
 
+/* Sweeps by chance. */
+typedef struct {
+	gint warm_up; /* until the answer is one of many */
+	gint n;       /* that count */
+	gint a_model; /* then learn from that answer */
+} Draws;
+
+/* Where the answer is taken from them as well they have to be many, as who has one of each only ever exchanges. */
+static const Draws few_draws = { 4, 12, 4 }, many_draws = { 24, 60, 4 };
+
+static const Draws *
+draws_of(const WpNestProblem *problem)
+{
+	return problem->siblings ? &many_draws : &few_draws;
+}
+
 /*
  * What the best move of bundle NUMBER to its candidate AT gains. Between two that have not changed since that was
  * tried with what is known now it is what it was then; but in a host that works in order, where it depends on others.
@@ -245,16 +262,18 @@ believe_shares(const WpNestProblem *problem, guint32 number, guint32 parent, con
 {
 	const WpNestBundle *bundle = &problem->bundles[number];
 	gboolean is_unseen = problem->parents[parent].is_ghost;
+	gboolean has_twin = wp_nest_has_twin(problem, bundle);
 	double best = 0, unseen = 0, own = 0;
 
 	for (guint32 i = 0; i < bundle->n_candidates; i++) {
 		guint32 at = bundle->first_candidate + i;
 		guint32 other = problem->candidates[at].parent;
-		double share = shares[at] / DRAWS;
+		double share = shares[at] / draws_of(problem)->n;
 		if (problem->parents[other].is_ghost) {
 			unseen += share;
-		} else if (other == parent) {
-			own = share;
+		} else if (other == parent ||
+			   (has_twin && wp_nest_is_tie(problem, other, parent))) {
+			own += share; /* which of those that came together left first is known */
 		} else if (share > best) {
 			best = share;
 			out->runner_up = other;
@@ -264,6 +283,64 @@ believe_shares(const WpNestProblem *problem, guint32 number, guint32 parent, con
 	out->probability = is_unseen ? unseen : own;
 	if (!is_unseen && unseen > best)
 		out->runner_up = WP_NO_PARENT;
+}
+
+/* Draws answers; adds to SHARES (by candidate) how likely each was in them. */
+static void
+draw_answers(Search *search, double *shares)
+{
+	WpNestProblem *problem = search->problem;
+	const Draws *draws = draws_of(problem);
+
+	search->gains = g_new(double, MAX(problem->n_candidates, 1));
+	forget(search, G_MAXFLOAT);
+	for (gint i = 0; i < draws->warm_up + draws->n && !wp_nest_is_stopped(problem); i++) {
+		if (i == draws->warm_up)
+			memset(shares, 0, problem->n_candidates * sizeof shares[0]);
+		if (i % draws->a_model == 0)
+			learn(search);
+		shuffle(search);
+		for (guint32 j = 0; j < search->n_ambiguous && !wp_nest_is_stopped(problem); j++)
+			draw(search, search->ambiguous[j], shares);
+	}
+}
+
+/*
+ * Whether others say more than ANSWER: where that is but one of many, as on average what is in doubt has mostly another
+ * parent in answers drawn by chance (SHARES). What has none is out of that, so there may not be much of it.
+ */
+static gboolean
+may_agree(const Search *search, const guint32 *answer, const double *shares)
+{
+	const WpNestProblem *problem = search->problem;
+	double sum = 0, n_alone = 0;
+
+	for (guint32 j = 0; j < search->n_ambiguous; j++) {
+		guint32 parent = answer[search->ambiguous[j]];
+		const WpNestBundle *bundle = &problem->bundles[search->ambiguous[j]];
+		gint own = wp_nest_find_candidate(problem, bundle, parent);
+		sum += own < 0 ? 0 : shares[bundle->first_candidate + (guint32)own];
+		n_alone += parent == WP_NO_PARENT || problem->parents[parent].is_ghost;
+	}
+	return problem->siblings && !wp_nest_is_stopped(problem) &&
+	       sum < UNSURE * draws_of(problem)->n * search->n_ambiguous &&
+	       n_alone <= MAX_ALONE * problem->n_bundles;
+}
+
+/*
+ * ANSWER becomes the one in which most of those drawn agree. It begins from the last of them, as that tells better what each
+ * parent makes: the likeliest has too much of what is frequent.
+ */
+static void
+agree(Search *search, const double *shares, guint32 *answer)
+{
+	WpNestProblem *problem = search->problem;
+
+	hang_children(search, 0, wp_nest_n_all_parents(problem));
+	wp_nest_agree(problem, shares);
+	wp_nest_order_ties(problem);
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		answer[b] = problem->bundles[b].parent;
 }
 
 /*
@@ -282,17 +359,9 @@ believe(Search *search, WpNestBelief *out_beliefs)
 		answer[b] = problem->bundles[b].parent;
 		out_beliefs[b] = (WpNestBelief){ 1, WP_NO_PARENT };
 	}
-	search->gains = g_new(double, MAX(problem->n_candidates, 1));
-	forget(search, G_MAXFLOAT);
-	for (gint i = 0; i < WARM_UP + DRAWS && !wp_nest_is_stopped(problem); i++) {
-		if (i == WARM_UP)
-			memset(shares, 0, problem->n_candidates * sizeof shares[0]);
-		if (i % DRAWS_A_MODEL == 0)
-			learn(search);
-		shuffle(search);
-		for (guint32 j = 0; j < search->n_ambiguous && !wp_nest_is_stopped(problem); j++)
-			draw(search, search->ambiguous[j], shares);
-	}
+	draw_answers(search, shares);
+	if (may_agree(search, answer, shares))
+		agree(search, shares, answer);
 	for (guint32 j = 0; j < search->n_ambiguous; j++) {
 		guint32 b = search->ambiguous[j];
 		if (wp_nest_is_stopped(problem))
@@ -534,6 +603,8 @@ wp_nest_search(WpNestProblem *problem)
 				break;
 		}
 	search_in_order(search);
+	wp_nest_order_ties(problem);
+	hang_children(search, 0, wp_nest_n_all_parents(problem));
 	return search;
 }
 

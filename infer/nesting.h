@@ -35,6 +35,8 @@
  *   timeline-holds.c    ... of what follows each other on a connection that it holds
  *   nesting-fifo.c      whether the host works in order, and what that forbids
  *   nesting-moves.c     what could be changed, and what that would gain
+ *   nesting-ties.c      what came in one packet, and left in one
+ *   nesting-agree.c     the answer with most links that others have as well
  *   nesting-unseen.c    parents of which the capture shows one end, or none
  *   nesting-search.c    moves that make the whole likelier; the probability of each link
  *
