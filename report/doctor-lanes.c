@@ -1,6 +1,7 @@
 /*
  * Single-lane bridges: nodes that serve one call after the other while callers stand in line. What such a node takes for a call is
- * work; the rest of its self time the call waits for those before it, and more workers would save it.
+ * work; the rest of its self time the call waits for those before it, and more workers would save it. The same of nodes with a number of
+ * workers, where inference found it (queues.h).
  */
 #include <string.h>
 
@@ -51,16 +52,26 @@ add_example(const WpDoctor *doctor, WpDoctorFinding *finding, const char *name)
 		wp_doctor_add_example(finding, &slowest->all.slowest);
 }
 
+/* TRUE where waiting of WAITING_NS, of all time at a node that so many calls spent there by themselves, is worth a word. */
+static gboolean
+is_long(const WpDoctor *doctor, double waiting_ns, double self_ns, guint64 calls,
+	double *out_weight)
+{
+	const WpDoctorRules *rules = doctor->of.rules;
+	*out_weight = doctor->of.course->self_ns > 0 ? waiting_ns / doctor->of.course->self_ns : 0;
+	return calls >= (guint64)rules->min_calls && waiting_ns >= rules->lane_wait * self_ns &&
+	       *out_weight >= rules->matters;
+}
+
 static void
 look_at_node(WpDoctor *doctor, guint32 number, const WpDoctorCheck *check)
 {
 	const WpDigestNode *node = &g_array_index(doctor->of.digest->nodes, WpDigestNode, number);
 	Lane lane = sum_lane(doctor->of.digest, number);
 	double waiting = lane.self_ns - lane.served_ns;
-	double weight = doctor->of.course->self_ns > 0 ? waiting / doctor->of.course->self_ns : 0;
-	if (!wp_digest_is_in_turn(node) || lane.calls < (guint64)doctor->of.rules->min_calls ||
-	    waiting < doctor->of.rules->lane_wait * lane.self_ns ||
-	    weight < doctor->of.rules->matters)
+	double weight;
+	if (!wp_digest_is_in_turn(node) ||
+	    !is_long(doctor, waiting, lane.self_ns, lane.calls, &weight))
 		return;
 	char share[WP_FORMAT_MAX], self[WP_FORMAT_MAX], work[WP_FORMAT_MAX];
 	WpDoctorFinding *finding = wp_doctor_add(
@@ -80,6 +91,29 @@ look_at_node(WpDoctor *doctor, guint32 number, const WpDoctorCheck *check)
 }
 
 static void
+look_at_queue(WpDoctor *doctor, const WpViewQueue *queue, const WpDoctorCheck *check)
+{
+	double self_ns = queue->waiting_ns + queue->work_ns, calls = (double)queue->calls, weight;
+	if (!is_long(doctor, queue->waiting_ns, self_ns, queue->calls, &weight))
+		return;
+	WpDoctorFinding *finding =
+		wp_doctor_add(doctor, check, WP_FINDING_FOUND, wp_findings_queue_text(queue));
+	finding->title = "Workers";
+	finding->node = queue->node;
+	finding->weight = MIN(weight, 1);
+	wp_doctor_add_number(finding, "workers", queue->workers);
+	wp_doctor_add_number(finding, "waited_share", (double)queue->n_waited / calls);
+	wp_doctor_add_number(finding, "wait_p50_ns", queue->wait_p50_ns);
+	wp_doctor_add_number(finding, "wait_max_ns", queue->wait_max_ns);
+	wp_doctor_add_number(finding, "waiting_share", wp_findings_waiting(queue));
+	wp_doctor_add_number(finding, "self_ns", self_ns / calls);
+	wp_doctor_add_number(finding, "work_ns", queue->work_ns / calls);
+	wp_doctor_add_number(finding, "held_ns", queue->held_ns / calls);
+	wp_doctor_add_number(finding, "calls", calls);
+	add_example(doctor, finding, queue->node);
+}
+
+static void
 look(WpDoctor *doctor, const WpDoctorCheck *check)
 {
 	const WpDigest *digest = doctor->of.digest;
@@ -89,6 +123,8 @@ look(WpDoctor *doctor, const WpDoctorCheck *check)
 		     (guint64)doctor->of.rules->min_calls;
 		look_at_node(doctor, i, check);
 	}
+	for (guint32 i = 0; i < doctor->of.view->n_queues; i++)
+		look_at_queue(doctor, &doctor->of.view->queues[i], check);
 	if (doctor->findings->len > n_before)
 		return;
 	char count[WP_FORMAT_MAX];

@@ -101,7 +101,7 @@ write_text_finding(const WpDoctor *doctor, const WpDoctorPage *page, const WpDoc
 	char share[WP_FORMAT_MAX];
 	g_autofree char *examples = examples_text(doctor, finding);
 	wp_out_text(out, wp_style_bold(&page->style));
-	wp_out_printf(out, "\n%u. %s", rank, finding->check->title);
+	wp_out_printf(out, "\n%u. %s", rank, finding->title);
 	wp_out_text(out, wp_style_off(&page->style));
 	if (finding->weight > 0)
 		wp_out_printf(out, " (%s)", wp_format_share(share, finding->weight));
@@ -136,7 +136,7 @@ write_text(const WpDoctor *doctor, const WpDoctorPage *page, WpOut *out)
 			wp_out_char(out, '\n');
 		g_autofree char *rest =
 			g_strdup_printf("%s: %s. %s", wp_finding_verdicts[finding->verdict],
-					finding->check->title, finding->text);
+					finding->title, finding->text);
 		write_line(page, rest, 0, out);
 	}
 	for (guint i = 0; i < n_measures(doctor); i++)
@@ -165,13 +165,12 @@ write_markdown(const WpDoctor *doctor, const WpDoctorPage *page, WpOut *out)
 		if (i && i == doctor->n_of[WP_FINDING_FOUND])
 			wp_out_char(out, '\n');
 		if (finding->verdict == WP_FINDING_FOUND)
-			wp_out_printf(out, "%u. **%s** (%s): %s%s%s\n", i + 1,
-				      finding->check->title,
+			wp_out_printf(out, "%u. **%s** (%s): %s%s%s\n", i + 1, finding->title,
 				      wp_format_share(share, finding->weight), text,
 				      safe ? " " : "", safe ? safe : "");
 		else
 			wp_out_printf(out, "- %s: %s. %s\n", wp_finding_verdicts[finding->verdict],
-				      finding->check->title, text);
+				      finding->title, text);
 	}
 	for (guint i = 0; i < n_measures(doctor); i++)
 		wp_measure_write_markdown(doctor->of.measures->pdata[i], out);

@@ -36,6 +36,7 @@ wp_doctor_add(WpDoctor *doctor, const WpDoctorCheck *check, WpFindingVerdict ver
 {
 	WpDoctorFinding *finding = g_new0(WpDoctorFinding, 1);
 	finding->check = check;
+	finding->title = check->title;
 	finding->verdict = verdict;
 	finding->text = text;
 	finding->numbers = g_array_new(FALSE, FALSE, sizeof(WpDoctorNumber));

@@ -33,6 +33,7 @@ typedef struct WpDoctorCheck WpDoctorCheck;
 /* Names in TEXT are as they came from packets. */
 typedef struct {
 	const WpDoctorCheck *check;
+	const char *title; /* of the check, where it says no other */
 	WpFindingVerdict verdict;
 	char *text;
 	const char *node;  /* what it is about; NULL = no one node */

@@ -27,8 +27,15 @@
 const char *const wp_finding_verdicts[WP_FINDING_N_VERDICTS] = { "FOUND", "UNDECIDED", "CLEAN" };
 
 static const char *const topics[WP_FINDING_N_TOPICS] = {
-	"Where the time goes", "Errors", "Slow tails",     "Calls in a row",
-	"New connections",     "Stalls", "Doubtful paths", "Capture",
+	"Where the time goes",
+	"Errors",
+	"Slow tails",
+	"Calls in a row",
+	"New connections",
+	"Stalls",
+	"Workers",
+	"Doubtful paths",
+	"Capture",
 };
 
 static void
@@ -343,6 +350,75 @@ check_stalls(const WpView *view, GArray *findings)
 	    MIN(worst->stall_ns / view->total_ns, 1));
 }
 
+double
+wp_findings_waiting(const WpViewQueue *queue)
+{
+	double self_ns = queue->waiting_ns + queue->work_ns;
+	return self_ns > 0 ? queue->waiting_ns / self_ns : 0;
+}
+
+/* What holds workers most, and what would save the waiting. */
+static void
+add_remedy(const WpViewQueue *queue, GString *text)
+{
+	char held[WP_FORMAT_MAX], share[WP_FORMAT_MAX];
+	gboolean is_own = strcmp(queue->held_node, queue->node) == 0;
+
+	wp_format_time(held, queue->held_ns / (double)MAX(queue->calls, 1));
+	wp_format_share(share, queue->most_held_ns / MAX(queue->held_ns, 1));
+	g_string_append_printf(text, " A call holds one for %s, of which ", held);
+	if (is_own)
+		g_string_append_printf(text, "%s's own work%s%s", queue->node,
+				       *queue->held_label ? " in " : "", queue->held_label);
+	else
+		g_string_append_printf(text, "calls to %s%s%s", queue->held_node,
+				       *queue->held_label ? " " : "", queue->held_label);
+	g_string_append_printf(text,
+			       "%s most (%s): less of that would save the waiting, or more workers",
+			       is_own ? " takes" : " take", share);
+	if (!is_own)
+		g_string_append_printf(text, ", if %s can do with more calls at a time",
+				       queue->held_node);
+	g_string_append_c(text, '.');
+}
+
+char *
+wp_findings_queue_text(const WpViewQueue *queue)
+{
+	char waited[WP_FORMAT_MAX], median[WP_FORMAT_MAX], longest[WP_FORMAT_MAX],
+		share[WP_FORMAT_MAX], self[WP_FORMAT_MAX];
+	double calls = (double)MAX(queue->calls, 1);
+	GString *text = g_string_new(NULL);
+
+	g_string_printf(
+		text,
+		"%s has %u workers%s, and %s of the calls there wait for one: %s as a rule, %s "
+		"at most. %s of the time of a call there (%s) is waiting.",
+		queue->node, queue->workers, queue->is_several ? " on each of its hosts" : "",
+		wp_format_share(waited, (double)queue->n_waited / calls),
+		wp_format_time(median, queue->wait_p50_ns),
+		wp_format_time(longest, queue->wait_max_ns),
+		wp_format_share(share, wp_findings_waiting(queue)),
+		wp_format_time(self, (queue->waiting_ns + queue->work_ns) / calls));
+	add_remedy(queue, text);
+	return g_string_free(text, FALSE);
+}
+
+/* How many workers there are is known where calls wait for them: where there is nothing to say, nothing is. */
+static void
+check_workers(const WpView *view, GArray *findings)
+{
+	for (guint32 i = 0; i < view->n_queues; i++) {
+		const WpViewQueue *queue = &view->queues[i];
+		if (queue->calls >= MIN_REQUESTS &&
+		    queue->waiting_ns >= MIN_LOST * view->total_ns &&
+		    wp_findings_waiting(queue) >= WP_FINDINGS_WAITING)
+			add(findings, WP_FINDING_FOUND, WP_FINDING_WORKERS,
+			    wp_findings_queue_text(queue), 0,
+			    MIN(queue->waiting_ns / view->total_ns, 1));
+	}
+}
+
 static void
 check_capture(const WpView *view, GArray *findings)
 {
@@ -395,6 +471,7 @@ wp_findings_new(const WpView *view, guint min_row)
 	check_rows(view, min_row, findings);
 	check_connections(view, findings);
 	check_stalls(view, findings);
+	check_workers(view, findings);
 	check_paths(view, findings);
 	check_capture(view, findings);
 	g_array_sort(findings, compare_findings);

@@ -25,6 +25,7 @@ typedef enum {
 	WP_FINDING_ROWS,
 	WP_FINDING_CONNECTIONS,
 	WP_FINDING_STALLS,
+	WP_FINDING_WORKERS,
 	WP_FINDING_PATHS,
 	WP_FINDING_CAPTURE,
 	WP_FINDING_N_TOPICS
@@ -41,6 +42,15 @@ typedef struct {
 
 /* So many equal calls in a row would be one, if they were asked for together. */
 #define WP_FINDINGS_ROW 5
+
+/* Of the time that a call spends at a node, waiting for a worker: from such a share on it is worth a word. */
+#define WP_FINDINGS_WAITING 0.6
+
+/* Share of that time. */
+double wp_findings_waiting(const WpViewQueue *queue);
+
+/* (transfer full) What there is to say of QUEUE. */
+char *wp_findings_queue_text(const WpViewQueue *queue);
 
 /* (transfer full) Of WpFinding, what was found first. MIN_ROW: from so many on equal calls in a row are one. */
 GArray *wp_findings_new(const WpView *view, guint min_row);

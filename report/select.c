@@ -39,6 +39,9 @@ copy_links(const WpLinks *links)
 	copy->whole_power = links->whole_power;
 	if (links->path_odds)
 		copy->path_odds = g_memdup2(links->path_odds, links->n * sizeof(float));
+	if (links->paces)
+		copy->paces = g_memdup2(links->paces, links->n_paces * sizeof *links->paces);
+	copy->n_paces = links->n_paces;
 	return copy;
 }
 

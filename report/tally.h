@@ -10,6 +10,7 @@
 #include "infer/links.h"
 #include "infer/resolve.h"
 #include "report/edge-times.h"
+#include "report/queues.h"
 #include "report/view.h"
 
 typedef struct {
@@ -22,6 +23,7 @@ typedef struct {
 	gint64 begin_ns; /* of the first record; valid where n_records */
 	gint64 end_ns;   /* of the last */
 	WpEdgeTimes *edges;
+	WpQueues *queues;
 	GArray *seen; /* guint8, by node: 1 = calls, 2 = is called */
 } WpTally;
 

@@ -11,6 +11,7 @@
 #include "infer/map.h"
 #include "report/view-clusters.h"
 #include "report/view-edges.h"
+#include "report/view-queues.h"
 #include "report/view-links.h"
 #include "report/view-private.h"
 #include "report/view-tails.h"
@@ -692,6 +693,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	wp_view_clusters_fill(view);
 	wp_view_tails_fill(view, analysis);
 	wp_view_edges_fill(view, analysis);
+	wp_view_queues_fill(view, analysis);
 	fill_quality(&maker);
 	wp_view_links_fill(view, analysis, options);
 	if (options->is_inference_stopped)
@@ -720,6 +722,7 @@ wp_view_free(WpView *view)
 	g_free(view->totals);
 	g_free(view->tails);
 	g_free(view->edge_times);
+	g_free(view->queues);
 	wp_view_quality_clear(&view->quality);
 	g_free(view->shared);
 	g_free(view->inputs);

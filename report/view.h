@@ -209,6 +209,23 @@ typedef struct {
 	gboolean is_worth;                       /* ... or connecting does */
 } WpViewEdgeTime;
 
+/* A node where calls wait for one of a number of workers, as inference found (WpPace), which do all of a call each. */
+typedef struct {
+	const char *node;
+	guint32 workers;     /* threads, processes; of each host */
+	gboolean is_several; /* it has several hosts */
+	guint64 calls;       /* made while the number of workers could be told */
+	guint64 n_waited;    /* ... that found none of them free */
+	double waiting_ns;   /* of all calls, until a worker was free: sum */
+	double wait_p50_ns;  /* ... of those that waited */
+	double wait_max_ns;
+	double held_ns;        /* workers had calls in hand: sum */
+	double work_ns;        /* ... without a call below: sum; self time is this and waiting */
+	const char *held_node; /* what takes most of that: a call to this node, or its own work */
+	const char *held_label;
+	double most_held_ns;
+} WpViewQueue;
+
 typedef enum {
 	WP_VIEW_FACT,
 	WP_VIEW_NOTE,
@@ -381,6 +398,9 @@ typedef struct {
 
 	guint32 n_edge_times;
 	WpViewEdgeTime *edge_times; /* most time lost by stalls and connecting first */
+
+	guint32 n_queues;
+	WpViewQueue *queues; /* most waiting first */
 
 	WpViewQuality quality;
 	guint n_shared;

@@ -52,6 +52,25 @@
 	"[operation db.close]\nlabel=CLOSE\nplan=work 50us\n"                                      \
 	"[operation db.select]\nlabel=SELECT items\nplan=work 300us\n"
 
+/*
+ * Workers do all of a page each, most of it by themselves or, SLOW, in waiting for the database; those who want one come
+ * again 50 ms after they had it.
+ */
+#define SHOP                                                                                       \
+	"[parameters]\nworkers=6\nclients=80\nslow=3ms\nrequests=1500\n"                           \
+	"[simulation]\nrequests=$requests\nnetwork=50us\n"                                         \
+	"[service web]\nworkers=$workers\n[service users]\n[service db]\n"                         \
+	"[client browsers]\nclients=$clients\nthink=exponential(50ms)\n"                           \
+	"plan=choose 60% { call web.page } 40% { call web.list }\n"                                \
+	"[operation web.page]\nlabel=GET /page\n"                                                  \
+	"plan=work lognormal(2ms, 0.4); call users.get; work lognormal(2ms, 0.4); call db.item;"   \
+	" work lognormal(2ms, 0.4)\n"                                                              \
+	"[operation web.list]\nlabel=GET /list\n"                                                  \
+	"plan=work lognormal(3ms, 0.4); call db.list; work lognormal(3ms, 0.4)\n"                  \
+	"[operation users.get]\nlabel=GET /session\nplan=wait exponential(2ms)\n"                  \
+	"[operation db.item]\nlabel=SELECT item\nplan=wait exponential($slow)\n"                   \
+	"[operation db.list]\nlabel=SELECT list\nplan=wait exponential($slow)\n"
+
 /* From a scenario to what the doctor says. */
 typedef struct {
 	WpScenario *scenario;
@@ -181,6 +200,66 @@ START_TEST(what_is_ill_is_found_first)
 			      visit.doctor->n_of[WP_FINDING_FOUND] <= rows[_i].n,
 		      "%s: %s", rows[_i].settings, text);
 	ck_assert_int_eq(visit.doctor->verdict, rows[_i].n ? WP_FINDING_FOUND : WP_FINDING_CLEAN);
+}
+END_TEST
+
+/* The number, or -1 where FINDING has none of that name. */
+static double
+number_of(const WpDoctorFinding *finding, const char *name)
+{
+	for (guint k = 0; k < finding->numbers->len; k++) {
+		const WpDoctorNumber *number = &g_array_index(finding->numbers, WpDoctorNumber, k);
+		if (strcmp(number->name, name) == 0)
+			return number->value;
+	}
+	return -1;
+}
+
+/* Workers that are all busy, what holds them, and the same with more workers or fewer who want one. */
+START_TEST(who_waits_for_a_worker_is_told)
+{
+	static const struct {
+		const char *settings, *found, *says;
+	} rows[] = {
+		{ "seed=1", "lanes web; ", "web's own work in GET /page" },
+		{ "slow=20ms", "lanes web; ", "calls to db SELECT item" },
+		{ "workers=3|clients=60", "lanes web; ", "3 workers" },
+		/* Nobody waits */
+		{ "clients=3", "", NULL },
+		{ "workers=99", "", NULL },
+		/* Hardly anybody */
+		{ "clients=25", "", NULL },
+	};
+	if (_i % wp_test_number(1, 3))
+		return;
+	g_auto(Visit) visit = { 0 };
+	visit_init(&visit, SHOP, rows[_i].settings);
+	examine(&visit);
+	g_autofree char *text = found(visit.doctor);
+	/* At first there is no line: a drift may stand behind it. */
+	ck_assert_msg(rows[_i].says ? g_str_has_prefix(text, rows[_i].found) : !*text, "%s: %s",
+		      rows[_i].settings, text);
+	g_autoptr(GArray) findings = wp_findings_new(visit.view, WP_FINDINGS_ROW);
+	const WpFinding *report = NULL;
+	for (guint i = 0; i < findings->len; i++)
+		if (g_array_index(findings, WpFinding, i).number == WP_FINDING_WORKERS)
+			report = &g_array_index(findings, WpFinding, i);
+	ck_assert_int_eq(report != NULL, rows[_i].says != NULL);
+	if (!report)
+		return;
+	const WpDoctorFinding *finding = visit.doctor->findings->pdata[0];
+	ck_assert_msg(strstr(finding->text, rows[_i].says) != NULL, "%s", finding->text);
+	ck_assert_str_eq(report->text, finding->text);
+	ck_assert_uint_gt(finding->examples->len, 0);
+	/* What the closed loop tells: a worker is always busy, so that each call waits for all who are before it. */
+	double workers = strstr(rows[_i].settings, "workers=3") ? 3 : 6;
+	double clients = strstr(rows[_i].settings, "clients=60") ? 60 : 80;
+	double held_ns = number_of(finding, "held_ns");
+	double waiting_ns = clients * held_ns / workers - 50e6 - held_ns;
+	ck_assert_double_eq(number_of(finding, "workers"), workers);
+	ck_assert_double_ge(number_of(finding, "waited_share"), 0.95);
+	ck_assert_double_le_tol(fabs(number_of(finding, "wait_p50_ns") / waiting_ns - 1), 0.1, 0);
+	ck_assert_double_ge(number_of(finding, "wait_max_ns"), number_of(finding, "wait_p50_ns"));
 }
 END_TEST
 
@@ -315,5 +394,6 @@ START_TEST(rules_decide)
 END_TEST
 
 WP_SUITE_OF_ROWS("doctor", { what_is_ill_is_found_first, 11 }, { what_is_held_is_judged, 13 },
-		 { an_onset_is_dated_to_the_bin, 0 }, { ten_of_one_system_are_clean, 0 },
-		 { few_calls_are_undecided, 0 }, { rules_decide, 0 })
+		 { who_waits_for_a_worker_is_told, 6 }, { an_onset_is_dated_to_the_bin, 0 },
+		 { ten_of_one_system_are_clean, 0 }, { few_calls_are_undecided, 0 },
+		 { rules_decide, 0 })
