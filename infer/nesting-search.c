@@ -603,8 +603,8 @@ wp_nest_search(WpNestProblem *problem)
 				break;
 		}
 	search_in_order(search);
-	wp_nest_order_ties(problem);
-	hang_children(search, 0, wp_nest_n_all_parents(problem));
+	if (wp_nest_order_ties(problem))
+		hang_children(search, 0, wp_nest_n_all_parents(problem));
 	return search;
 }
 

@@ -9,6 +9,7 @@
 
 #define ENOUGH      100 /* things sent */
 #define MAX_COLUMNS 8   /* classes of messages: the others are one */
+#define MAX_TYPES   256 /* of what is sent: each costs a look at all; with more nothing is known */
 #define RIDGE       1e-6
 #define LAG_FACTOR  1.15
 #define LEAST_SD    0.05 /* that the variance may be off by chance, however small it is */
@@ -255,7 +256,8 @@ take_type(Counts *counts, guint32 type)
 void
 wp_nest_count_siblings(WpNestProblem *problem)
 {
-	if (!wp_nest_is_of_messages(problem) || problem->reach_ns <= 0)
+	if (!wp_nest_is_of_messages(problem) || problem->reach_ns <= 0 ||
+	    problem->n_types > MAX_TYPES)
 		return;
 	Counts counts = { .problem = problem,
 			  .begin_ns = problem->parents[0].begin_ns,

@@ -28,20 +28,24 @@ sum_odds(const WpNestProblem *problem, const guint32 *bundles, const guint32 *pa
 	return TRUE;
 }
 
-/* Gives N BUNDLES these PARENTS, where nothing speaks against it. */
-static void
+/* Gives N BUNDLES these PARENTS, where nothing speaks against it. FALSE: they have what they had. */
+static gboolean
 set_parents(WpNestProblem *problem, const guint32 *bundles, const guint32 *parents, guint32 n)
 {
 	guint32 own[MAX_TIED];
 	double before, after;
+	gboolean has_changed = FALSE;
 
 	for (guint32 i = 0; i < n; i++)
 		own[i] = problem->bundles[bundles[i]].parent;
 	if (!sum_odds(problem, bundles, own, n, &before) ||
 	    !sum_odds(problem, bundles, parents, n, &after) || after < before)
-		return;
-	for (guint32 i = 0; i < n; i++)
+		return FALSE;
+	for (guint32 i = 0; i < n; i++) {
+		has_changed |= own[i] != parents[i];
 		problem->bundles[bundles[i]].parent = parents[i];
+	}
+	return has_changed;
 }
 
 /* --- things that leave at one moment --- */
@@ -64,10 +68,11 @@ are_twins(const WpNestProblem *problem, const WpNestBundle *a, const WpNestBundl
 	       x->packet == y->packet;
 }
 
-static void
+static gboolean
 order_bundles(WpNestProblem *problem, guint32 first, guint32 end)
 {
 	guint32 bundles[MAX_TIED], parents[MAX_TIED];
+	gboolean has_changed = FALSE;
 
 	for (guint32 b = first; b < end; b++) {
 		guint32 n = 0;
@@ -81,8 +86,9 @@ order_bundles(WpNestProblem *problem, guint32 first, guint32 end)
 			parents[n++] = problem->bundles[other].parent;
 		}
 		qsort(parents, n, sizeof parents[0], compare_numbers);
-		set_parents(problem, bundles, parents, n);
+		has_changed |= set_parents(problem, bundles, parents, n);
 	}
+	return has_changed;
 }
 
 /* --- messages that come at one moment --- */
@@ -95,29 +101,34 @@ wp_nest_is_tie(const WpNestProblem *problem, guint32 a, guint32 b)
 	       x->class == y->class && x->wait_ns == y->wait_ns;
 }
 
-void
+gboolean
 wp_nest_order_ties(WpNestProblem *problem)
 {
+	gboolean has_changed = FALSE;
+
 	for (guint32 first = 0, end; first < problem->n_bundles; first = end) {
 		end = first + 1;
 		while (end < problem->n_bundles && end - first < MAX_TIED &&
 		       problem->bundles[end].begin_ns == problem->bundles[first].begin_ns)
 			end++;
 		if (end - first > 1)
-			order_bundles(problem, first, end);
+			has_changed |= order_bundles(problem, first, end);
 	}
+	return has_changed;
 }
 
 gboolean
 wp_nest_has_twin(const WpNestProblem *problem, const WpNestBundle *bundle)
 {
 	guint32 number = (guint32)(bundle - problem->bundles);
+	guint32 least = number - MIN(number, MAX_TIED);
+	guint32 end = number + MIN(problem->n_bundles - number, MAX_TIED);
 
-	for (guint32 b = number; b-- > 0 && problem->bundles[b].begin_ns == bundle->begin_ns;)
+	for (guint32 b = number; b-- > least && problem->bundles[b].begin_ns == bundle->begin_ns;)
 		if (are_twins(problem, &problem->bundles[b], bundle))
 			return TRUE;
-	for (guint32 b = number + 1;
-	     b < problem->n_bundles && problem->bundles[b].begin_ns == bundle->begin_ns; b++)
+	for (guint32 b = number + 1; b < end && problem->bundles[b].begin_ns == bundle->begin_ns;
+	     b++)
 		if (are_twins(problem, &problem->bundles[b], bundle))
 			return TRUE;
 	return FALSE;

@@ -11,9 +11,9 @@
 
 /*
  * In the answer of PROBLEM, things of a type that left at the same moment have their causes in order. By time alone all is as
- * likely as before. Sets parents of bundles; children have to be hung anew.
+ * likely as before. Sets parents of bundles; TRUE: children have to be hung anew.
  */
-void wp_nest_order_ties(WpNestProblem *problem);
+gboolean wp_nest_order_ties(WpNestProblem *problem);
 
 /* TRUE where messages A and B came at the same moment and are of one class. */
 gboolean wp_nest_is_tie(const WpNestProblem *problem, guint32 a, guint32 b);
