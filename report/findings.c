@@ -357,7 +357,7 @@ wp_findings_waiting(const WpViewQueue *queue)
 	return self_ns > 0 ? queue->waiting_ns / self_ns : 0;
 }
 
-/* What holds workers most, and what would save the waiting. */
+/* What holds workers most, and what would shorten the wait. */
 static void
 add_remedy(const WpViewQueue *queue, GString *text)
 {
@@ -374,7 +374,7 @@ add_remedy(const WpViewQueue *queue, GString *text)
 		g_string_append_printf(text, "calls to %s%s%s", queue->held_node,
 				       *queue->held_label ? " " : "", queue->held_label);
 	g_string_append_printf(text,
-			       "%s most (%s): less of that would save the waiting, or more workers",
+			       "%s most (%s): less of that would shorten the wait, or more workers",
 			       is_own ? " takes" : " take", share);
 	if (!is_own)
 		g_string_append_printf(text, ", if %s can do with more calls at a time",
