@@ -644,7 +644,7 @@ learn_grain(const Builder *builder, const WpNestHost *host)
 					 builder->spans[host->outgoing[i]].call_ns - first_ns);
 	for (guint32 i = 0; i < host->n_marks && tick_ns != 1; i++)
 		tick_ns = common_divisor(tick_ns, ABS(host->marks[i].time_ns - first_ns));
-	return MAX(20e3, (double)tick_ns / 2);
+	return MAX(WP_NEST_GRAIN_NS, (double)tick_ns / 2);
 }
 
 const WpEvidenceKind wp_evidence_connections = {

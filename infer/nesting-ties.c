@@ -50,6 +50,13 @@ set_parents(WpNestProblem *problem, const guint32 *bundles, const guint32 *paren
 
 /* --- things that leave at one moment --- */
 
+/* Of a coarse clock the same time says nothing of the order. */
+static gboolean
+tells_order(const WpNestProblem *problem)
+{
+	return problem->grain_ns <= WP_NEST_GRAIN_NS;
+}
+
 static gboolean
 is_of_message(const WpNestProblem *problem, const WpNestBundle *bundle)
 {
@@ -106,7 +113,8 @@ wp_nest_order_ties(WpNestProblem *problem)
 {
 	gboolean has_changed = FALSE;
 
-	for (guint32 first = 0, end; first < problem->n_bundles; first = end) {
+	for (guint32 first = 0, end; tells_order(problem) && first < problem->n_bundles;
+	     first = end) {
 		end = first + 1;
 		while (end < problem->n_bundles && end - first < MAX_TIED &&
 		       problem->bundles[end].begin_ns == problem->bundles[first].begin_ns)
@@ -124,6 +132,8 @@ wp_nest_has_twin(const WpNestProblem *problem, const WpNestBundle *bundle)
 	guint32 least = number - MIN(number, MAX_TIED);
 	guint32 end = number + MIN(problem->n_bundles - number, MAX_TIED);
 
+	if (!tells_order(problem))
+		return FALSE;
 	for (guint32 b = number; b-- > least && problem->bundles[b].begin_ns == bundle->begin_ns;)
 		if (are_twins(problem, &problem->bundles[b], bundle))
 			return TRUE;

@@ -156,6 +156,9 @@ typedef struct {
 	guint32 parent;
 } WpNestAccident;
 
+/* The grain of a clock that is fine enough: what has the same time on it left in one packet. */
+#define WP_NEST_GRAIN_NS 20e3
+
 typedef struct {
 	const WpResolved *resolved;
 	const WpNestOptions *options;
