@@ -599,8 +599,8 @@ solve_paced(const Host *host, WpNestHost *own, const WpPace *pace, gint64 **out_
 
 	if (real) {
 		*out_begins_ns = g_new(gint64, MAX(real->n_parents, 1));
-		wp_nest_find_call_begins(real, pace->workers, *out_begins_ns);
-		own->begins_ns = *out_begins_ns;
+		if (wp_nest_find_call_begins(real, pace->workers, *out_begins_ns))
+			own->begins_ns = *out_begins_ns;
 		wp_nest_problem_free(real);
 	}
 	Solution solution = solve_at(host, clock_of(pace));
@@ -634,6 +634,8 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 		whole.n_held = part.host.n_held;
 		own.host = &whole;
 		solution = solve_paced(&own, &whole, &pace, &begins_ns);
+		pace.serves_calls =
+			whole.begins_ns != NULL; /* all of it may hold what no part does */
 	}
 	pace.n_takes = solution.n_takes;
 	if (solution.problem) {

@@ -362,13 +362,14 @@ wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns)
 	return best;
 }
 
-void
+gboolean
 wp_nest_find_call_begins(const WpNestProblem *problem, guint32 workers, gint64 *out_begins_ns)
 {
 	Calls calls;
 
 	if (!init_calls(problem, &calls))
-		return;
+		return FALSE;
 	(void)serve(&calls, workers, out_begins_ns);
 	clear_calls(&calls);
+	return TRUE;
 }

@@ -34,8 +34,9 @@ guint32 wp_nest_find_workers(const WpNestProblem *problem, gint64 *out_begins_ns
  */
 guint32 wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns);
 
-/* When work begins at each parent of such a host with so many WORKERS. */
-void wp_nest_find_call_begins(const WpNestProblem *problem, guint32 workers, gint64 *out_begins_ns);
+/* When work begins at each parent of such a host with so many WORKERS. FALSE, and nothing is set: some do not return. */
+gboolean wp_nest_find_call_begins(const WpNestProblem *problem, guint32 workers,
+				  gint64 *out_begins_ns);
 
 /*
  * (transfer full) By class: the type of which its messages cause one each, as far as the answer that there is tells;

@@ -144,6 +144,26 @@ START_TEST(how_many)
 }
 END_TEST
 
+/* Where one does not return, or waits for what happens, nothing tells when the others began: nothing is said. */
+START_TEST(not_to_be_told)
+{
+	static const char *const trees[] = {
+		"client>web[0-100](db[40-60]) client>web[10-110](db[50-70])",
+		"client>web[0-100](db[40-60]) client>web[10](db[50-70])",
+		"client>web[0-100](db[40-60]) client>web[10-110]~(db[50-70])",
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(trees); i++) {
+		gint64 begins_ns[] = { -1, -1 };
+		g_autoptr(WpTree) tree = wp_tree_new(trees[i]);
+		WpNestProblem *problem = make_problem(tree);
+		ck_assert_uint_eq(problem->n_parents, 2);
+		ck_assert_int_eq(wp_nest_find_call_begins(problem, 1, begins_ns), i == 0);
+		ck_assert_int_eq(begins_ns[1], i == 0 ? problem->parents[0].end_ns + 1 : -1);
+		wp_nest_problem_free(problem);
+	}
+}
+END_TEST
+
 /* --- the engine --- */
 
 /* Twenty browsers want more than six workers can do. */
@@ -196,4 +216,5 @@ START_TEST(right_parents)
 }
 END_TEST
 
-WP_SUITE_OF_ROWS("workers", { how_many, G_N_ELEMENTS(rows) }, { right_parents, 0 })
+WP_SUITE_OF_ROWS("workers", { how_many, G_N_ELEMENTS(rows) }, { not_to_be_told, 0 },
+		 { right_parents, 0 })
