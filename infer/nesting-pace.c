@@ -386,13 +386,12 @@ follow_turns(const Host *host, guint8 neighbours, guint patience, guint *takes, 
 
 	while (n_worse <= patience && *takes > 0 && !wp_nest_is_stopped(host->real)) {
 		Solution turned = take_turns(host, last.problem ? &last : best, neighbours);
-		guint32 n_events = 0;
-		double score = -G_MAXDOUBLE;
+		guint32 n_events;
 		clear_solution(&last);
 		if (!turned.problem)
 			break;
 		turned.search = wp_nest_search(turned.problem);
-		score = score_solution(host, &turned, &n_events);
+		double score = score_solution(host, &turned, &n_events);
 		(*takes)--;
 		if (score > *best_score + MIN_BETTER * n_events &&
 		    !wp_nest_is_stopped(host->real)) {

@@ -496,7 +496,7 @@ typedef struct {
 static const Way ways[] = { { 6, 1 }, { 6, 2 }, { 1, 1 }, { 0, 1 } };
 
 /* Where waits were told by an answer, gaps are what that makes of them: rounds would settle on it. */
-static const Way *const way_of_planes = &ways[3];
+static const Way by_planes = { 0, 1 };
 
 /*
  * Soft assignment may settle on an answer that is all of one piece and wrong: each request with the
@@ -513,7 +513,7 @@ choose_way(Search *search, WpNestStart *start)
 	Answer all;
 
 	if (problem->has_waits)
-		return way_of_planes;
+		return &by_planes;
 	if (problem->n_candidates <= BUSY_CANDIDATES * problem->n_bundles)
 		return best;
 	wp_nest_start_assign(start, 0, 1, 0, problem->n_bundles); /* outside of the window */

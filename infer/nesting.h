@@ -188,8 +188,8 @@ typedef struct {
 	gboolean only_wakes;   /* messages tell when things are sent, but cause none */
 	double grain_ns;       /* delays below it are all alike: clock tick, scheduling */
 	double per_grain;
-	gboolean has_waits; /* ... told by those of an answer */
 	gboolean has_turns; /* gaps are from turns, and may be negative (nesting-turns.h) */
+	gboolean has_waits; /* ... which are told by the waits of an answer */
 	double beside;      /* other calls in the packet of a call, on average */
 	double packet_cost; /* nats: of a call that leaves in one packet with the one before it */
 	WpNestHolds *holds; /* connections that a request holds; NULL: not known of any */

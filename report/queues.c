@@ -90,14 +90,15 @@ note_number(WpQueue *queue, guint32 workers, guint64 n_calls)
 
 /* --- a part --- */
 
-/* 0: any number, or it is not known; or one, which is no number. */
+/* 0: any number, or it is not known, or they take messages from a queue; or one, which is no number. */
 static guint32
 workers_of(const Part *part, const WpSpan *span)
 {
 	guint32 host = span->callee_host;
-	guint32 workers = host < part->links->n_paces ? part->links->paces[host].workers : 0;
-	gboolean is_served = wp_span_is_paired(span) && !(span->marks & WP_MARK_SETUP);
-	return is_served && workers > 1 ? workers : 0;
+	if (host >= part->links->n_paces || !wp_span_is_paired(span) || span->marks & WP_MARK_SETUP)
+		return 0;
+	const WpPace *pace = &part->links->paces[host];
+	return pace->serves_calls && pace->workers > 1 ? pace->workers : 0;
 }
 
 static int

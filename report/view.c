@@ -11,9 +11,9 @@
 #include "infer/map.h"
 #include "report/view-clusters.h"
 #include "report/view-edges.h"
-#include "report/view-queues.h"
 #include "report/view-links.h"
 #include "report/view-private.h"
+#include "report/view-queues.h"
 #include "report/view-tails.h"
 
 const char *const wp_view_level_names[WP_VIEW_N_LEVELS] = { "fact", "note", "loss" };
