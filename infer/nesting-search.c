@@ -262,7 +262,6 @@ believe_shares(const WpNestProblem *problem, guint32 number, guint32 parent, con
 {
 	const WpNestBundle *bundle = &problem->bundles[number];
 	gboolean is_unseen = problem->parents[parent].is_ghost;
-	gboolean has_twin = wp_nest_has_twin(problem, bundle);
 	double best = 0, unseen = 0, own = 0;
 
 	for (guint32 i = 0; i < bundle->n_candidates; i++) {
@@ -271,9 +270,8 @@ believe_shares(const WpNestProblem *problem, guint32 number, guint32 parent, con
 		double share = shares[at] / draws_of(problem)->n;
 		if (problem->parents[other].is_ghost) {
 			unseen += share;
-		} else if (other == parent ||
-			   (has_twin && wp_nest_is_tie(problem, other, parent))) {
-			own += share; /* which of those that came together left first is known */
+		} else if (other == parent) {
+			own += share;
 		} else if (share > best) {
 			best = share;
 			out->runner_up = other;
@@ -291,6 +289,7 @@ draw_answers(Search *search, double *shares)
 {
 	WpNestProblem *problem = search->problem;
 	const Draws *draws = draws_of(problem);
+	WpNestTwins *twins = wp_nest_twins_new(problem);
 
 	search->gains = g_new(double, MAX(problem->n_candidates, 1));
 	forget(search, G_MAXFLOAT);
@@ -302,7 +301,12 @@ draw_answers(Search *search, double *shares)
 		shuffle(search);
 		for (guint32 j = 0; j < search->n_ambiguous && !wp_nest_is_stopped(problem); j++)
 			draw(search, search->ambiguous[j], shares);
+		if (twins && i >= draws->warm_up)
+			wp_nest_twins_count(twins);
 	}
+	if (twins)
+		wp_nest_twins_share(twins, shares);
+	wp_nest_twins_free(twins);
 }
 
 /*

@@ -2,6 +2,7 @@
 #include "infer/nesting-ties.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_TIED 64 /* at one moment: more is no packet */
 
@@ -28,18 +29,27 @@ sum_odds(const WpNestProblem *problem, const guint32 *bundles, const guint32 *pa
 	return TRUE;
 }
 
+/* TRUE where N BUNDLES may have these PARENTS instead of their OWN, and nothing speaks against it. */
+static gboolean
+is_as_likely(const WpNestProblem *problem, const guint32 *bundles, const guint32 *own,
+	     const guint32 *parents, guint32 n)
+{
+	double before, after;
+
+	return sum_odds(problem, bundles, own, n, &before) &&
+	       sum_odds(problem, bundles, parents, n, &after) && after >= before;
+}
+
 /* Gives N BUNDLES these PARENTS, where nothing speaks against it. FALSE: they have what they had. */
 static gboolean
 set_parents(WpNestProblem *problem, const guint32 *bundles, const guint32 *parents, guint32 n)
 {
 	guint32 own[MAX_TIED];
-	double before, after;
 	gboolean has_changed = FALSE;
 
 	for (guint32 i = 0; i < n; i++)
 		own[i] = problem->bundles[bundles[i]].parent;
-	if (!sum_odds(problem, bundles, own, n, &before) ||
-	    !sum_odds(problem, bundles, parents, n, &after) || after < before)
+	if (!is_as_likely(problem, bundles, own, parents, n))
 		return FALSE;
 	for (guint32 i = 0; i < n; i++) {
 		has_changed |= own[i] != parents[i];
@@ -75,6 +85,18 @@ are_twins(const WpNestProblem *problem, const WpNestBundle *a, const WpNestBundl
 	       x->packet == y->packet;
 }
 
+/* Behind the last of the bundles from FIRST on that begin when it does; a part of them where they are many. */
+static guint32
+end_of_moment(const WpNestProblem *problem, guint32 first)
+{
+	guint32 end = first + 1;
+
+	while (end < problem->n_bundles && end - first < MAX_TIED &&
+	       problem->bundles[end].begin_ns == problem->bundles[first].begin_ns)
+		end++;
+	return end;
+}
+
 static gboolean
 order_bundles(WpNestProblem *problem, guint32 first, guint32 end)
 {
@@ -98,16 +120,6 @@ order_bundles(WpNestProblem *problem, guint32 first, guint32 end)
 	return has_changed;
 }
 
-/* --- messages that come at one moment --- */
-
-gboolean
-wp_nest_is_tie(const WpNestProblem *problem, guint32 a, guint32 b)
-{
-	const WpNestParent *x = &problem->parents[a], *y = &problem->parents[b];
-	return x->is_message && y->is_message && x->begin_ns == y->begin_ns &&
-	       x->class == y->class && x->wait_ns == y->wait_ns;
-}
-
 gboolean
 wp_nest_order_ties(WpNestProblem *problem)
 {
@@ -115,31 +127,182 @@ wp_nest_order_ties(WpNestProblem *problem)
 
 	for (guint32 first = 0, end; tells_order(problem) && first < problem->n_bundles;
 	     first = end) {
-		end = first + 1;
-		while (end < problem->n_bundles && end - first < MAX_TIED &&
-		       problem->bundles[end].begin_ns == problem->bundles[first].begin_ns)
-			end++;
+		end = end_of_moment(problem, first);
 		if (end - first > 1)
 			has_changed |= order_bundles(problem, first, end);
 	}
 	return has_changed;
 }
 
-gboolean
-wp_nest_has_twin(const WpNestProblem *problem, const WpNestBundle *bundle)
-{
-	guint32 number = (guint32)(bundle - problem->bundles);
-	guint32 least = number - MIN(number, MAX_TIED);
-	guint32 end = number + MIN(problem->n_bundles - number, MAX_TIED);
+/* --- how sure that order is --- */
 
-	if (!tells_order(problem))
-		return FALSE;
-	for (guint32 b = number; b-- > least && problem->bundles[b].begin_ns == bundle->begin_ns;)
-		if (are_twins(problem, &problem->bundles[b], bundle))
-			return TRUE;
-	for (guint32 b = number + 1; b < end && problem->bundles[b].begin_ns == bundle->begin_ns;
-	     b++)
-		if (are_twins(problem, &problem->bundles[b], bundle))
-			return TRUE;
-	return FALSE;
+typedef struct {
+	double n_together; /* pairs of neighbours that left at one moment, each with the cause of another message */
+	double n_crossed;  /* ... that did not, and left the other way round than their causes came */
+} Order;
+
+struct WpNestTwins {
+	const WpNestProblem *problem;
+	GArray *bundles; /* guint32: group after group, each in order */
+	GArray *ends;    /* guint32: of each group, into BUNDLES */
+	double *ordered; /* by candidate: answers in which it is the parent once all is in order */
+	Order *orders;   /* by type */
+	guint32 *last;   /* by type: the last bundle so far; room for one pass */
+};
+
+static guint32
+type_of(const WpNestProblem *problem, guint32 bundle)
+{
+	return problem->children[problem->bundle_children[problem->bundles[bundle].first]].type;
+}
+
+/* Adds the groups among bundles FIRST to END, which begin at one moment. */
+static void
+list_groups(WpNestTwins *twins, guint32 first, guint32 end)
+{
+	const WpNestProblem *problem = twins->problem;
+	gboolean is_listed[MAX_TIED] = { FALSE };
+
+	for (guint32 b = first; b < end; b++) {
+		guint32 n = 0;
+		for (guint32 other = b; other < end; other++) {
+			if (is_listed[other - first] || problem->bundles[other].n != 1 ||
+			    !are_twins(problem, &problem->bundles[b], &problem->bundles[other]))
+				continue;
+			is_listed[other - first] = TRUE;
+			g_array_append_val(twins->bundles, other);
+			n++;
+		}
+		if (n > 1)
+			g_array_append_val(twins->ends, twins->bundles->len);
+		else
+			g_array_set_size(twins->bundles, twins->bundles->len - n);
+	}
+}
+
+WpNestTwins *
+wp_nest_twins_new(const WpNestProblem *problem)
+{
+	WpNestTwins *twins = g_new0(WpNestTwins, 1);
+
+	twins->problem = problem;
+	twins->bundles = g_array_new(FALSE, FALSE, sizeof(guint32));
+	twins->ends = g_array_new(FALSE, FALSE, sizeof(guint32));
+	for (guint32 first = 0, end; tells_order(problem) && first < problem->n_bundles;
+	     first = end) {
+		end = end_of_moment(problem, first);
+		if (end - first > 1)
+			list_groups(twins, first, end);
+	}
+	if (twins->ends->len == 0) {
+		wp_nest_twins_free(twins);
+		return NULL;
+	}
+	twins->ordered = g_new0(double, problem->n_candidates);
+	twins->orders = g_new0(Order, problem->n_types);
+	twins->last = g_new(guint32, problem->n_types);
+	return twins;
+}
+
+void
+wp_nest_twins_free(WpNestTwins *twins)
+{
+	if (!twins)
+		return;
+	g_array_unref(twins->bundles);
+	g_array_unref(twins->ends);
+	g_free(twins->ordered);
+	g_free(twins->orders);
+	g_free(twins->last);
+	g_free(twins);
+}
+
+static void
+count_parent(WpNestTwins *twins, guint32 bundle, guint32 parent)
+{
+	const WpNestBundle *own = &twins->problem->bundles[bundle];
+	gint at = wp_nest_find_candidate(twins->problem, own, parent);
+
+	if (at >= 0)
+		twins->ordered[own->first_candidate + (guint32)at] += 1;
+}
+
+/* Counts the parents of N BUNDLES of a group, in order where nothing speaks against it. */
+static void
+count_group(WpNestTwins *twins, const guint32 *bundles, guint32 n)
+{
+	const WpNestProblem *problem = twins->problem;
+	guint32 movable[MAX_TIED], own[MAX_TIED], ordered[MAX_TIED], n_movable = 0;
+
+	for (guint32 i = 0; i < n; i++) {
+		const WpNestBundle *bundle = &problem->bundles[bundles[i]];
+		if (is_of_message(problem, bundle)) {
+			movable[n_movable] = bundles[i];
+			own[n_movable++] = bundle->parent;
+		} else {
+			count_parent(twins, bundles[i], bundle->parent);
+		}
+	}
+	memcpy(ordered, own, n_movable * sizeof own[0]);
+	qsort(ordered, n_movable, sizeof ordered[0], compare_numbers);
+	gboolean may_order = is_as_likely(problem, movable, own, ordered, n_movable);
+	for (guint32 i = 0; i < n_movable; i++) {
+		count_parent(twins, movable[i], may_order ? ordered[i] : own[i]);
+		if (i > 0 && ordered[i] != ordered[i - 1])
+			twins->orders[type_of(problem, bundles[0])].n_together += 1;
+	}
+}
+
+/* TRUE where BUNDLES A and B, the earlier one, left at other moments, with the parents of each other as well as with their own. */
+static gboolean
+is_crossed(const WpNestProblem *problem, guint32 a, guint32 b)
+{
+	const WpNestBundle *x = &problem->bundles[a], *y = &problem->bundles[b];
+
+	return x->begin_ns > y->begin_ns && x->parent < y->parent &&
+	       wp_nest_find_candidate(problem, x, y->parent) >= 0 &&
+	       wp_nest_find_candidate(problem, y, x->parent) >= 0;
+}
+
+void
+wp_nest_twins_count(WpNestTwins *twins)
+{
+	const WpNestProblem *problem = twins->problem;
+	const guint32 *bundles = (const guint32 *)(const void *)twins->bundles->data;
+	guint32 first = 0;
+
+	for (guint i = 0; i < twins->ends->len; i++) {
+		guint32 end = g_array_index(twins->ends, guint32, i);
+		count_group(twins, bundles + first, end - first);
+		first = end;
+	}
+	memset(twins->last, 0xff, problem->n_types * sizeof twins->last[0]);
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		if (problem->bundles[b].n != 1 || !is_of_message(problem, &problem->bundles[b]))
+			continue;
+		guint32 type = type_of(problem, b), before = twins->last[type];
+		if (before != G_MAXUINT32 && is_crossed(problem, b, before))
+			twins->orders[type].n_crossed += 1;
+		twins->last[type] = b;
+	}
+}
+
+void
+wp_nest_twins_share(const WpNestTwins *twins, double *shares)
+{
+	const WpNestProblem *problem = twins->problem;
+
+	for (guint i = 0; i < twins->bundles->len; i++) {
+		guint32 b = g_array_index(twins->bundles, guint32, i);
+		const WpNestBundle *bundle = &problem->bundles[b];
+		const Order *order = &twins->orders[type_of(problem, b)];
+		double sum = order->n_together + 2 * order->n_crossed; /* half of all cross by chance */
+		double sure = sum > 0 ? order->n_together / sum : 0;
+		if (bundle->n_candidates < 2)
+			continue;
+		for (guint32 k = 0; k < bundle->n_candidates; k++) {
+			guint32 at = bundle->first_candidate + k;
+			shares[at] = sure * twins->ordered[at] + (1 - sure) * shares[at];
+		}
+	}
 }

@@ -15,10 +15,20 @@
  */
 gboolean wp_nest_order_ties(WpNestProblem *problem);
 
-/* TRUE where messages A and B came at the same moment and are of one class. */
-gboolean wp_nest_is_tie(const WpNestProblem *problem, guint32 a, guint32 b);
+/*
+ * How sure that is. What works at one thing after the other crosses hardly ever: what it can be asked of leaves at one moment. What
+ * waits for timers crosses as often as not, and of what it happens to send at one moment nothing is known.
+ */
+typedef struct WpNestTwins WpNestTwins;
 
-/* TRUE where another thing of the type of BUNDLE's began at the same moment. */
-gboolean wp_nest_has_twin(const WpNestProblem *problem, const WpNestBundle *bundle);
+/* (transfer full) PROBLEM is borrowed. NULL: no things of a type left at the same moment. */
+WpNestTwins *wp_nest_twins_new(const WpNestProblem *problem);
+void wp_nest_twins_free(WpNestTwins *twins); /* may be NULL */
+
+/* Counts the parents of the answer that there is now: of one of several that are as likely. */
+void wp_nest_twins_count(WpNestTwins *twins);
+
+/* SHARES, by candidate of as many answers as were counted, become those with what left at one moment in order, as far as that is sure. */
+void wp_nest_twins_share(const WpNestTwins *twins, double *shares);
 
 #endif
