@@ -128,9 +128,9 @@ compare_hosts(gconstpointer a, gconstpointer b)
 
 /* (transfer full) Bet: the links of DEAL that had a choice, by host. */
 static GArray *
-find_bets(const WpDeal *deal, const WpLinks *links, const WpSpan *spans)
+find_bets(const WpDeal *deal, const WpSpan *spans)
 {
-	const WpLinks *again = wp_deal_links(deal);
+	const WpLinks *requests = wp_deal_truth(deal), *again = wp_deal_links(deal);
 	const guint32 *root_of = wp_deal_roots(deal);
 	GArray *bets = g_array_new(FALSE, FALSE, sizeof(Bet));
 
@@ -138,9 +138,10 @@ find_bets(const WpDeal *deal, const WpLinks *links, const WpSpan *spans)
 		const WpLink *link = &again->links[i];
 		guint32 span = wp_deal_former(deal, i);
 		if (span == WP_NO_SPAN || root_of[span] == WP_NO_SPAN ||
-		    links->links[span].parent == WP_NO_SPAN || !has_choice(link, &spans[span]))
+		    requests->links[span].parent == WP_NO_SPAN || !has_choice(link, &spans[span]))
 			continue;
-		gboolean is_right = wp_deal_former(deal, link->parent) == links->links[span].parent;
+		gboolean is_right =
+			wp_deal_former(deal, link->parent) == requests->links[span].parent;
 		Bet bet = { logit((double)link->probability), spans[span].caller_host, is_right };
 		g_array_append_val(bets, bet);
 	}
@@ -245,7 +246,7 @@ wp_links_calibrate(WpLinks *links, const WpResolved *resolved, const WpDealMetho
 		return FALSE;
 	if (method->stop && method->stop())
 		return TRUE;
-	g_autoptr(GArray) bets = find_bets(deal, links, spans);
+	g_autoptr(GArray) bets = find_bets(deal, spans);
 	for (guint32 i = 0; i < links->n; i++)
 		n_hosts = MAX(n_hosts, spans[i].caller_host + 1);
 	g_autofree Curve *curves = fit_hosts(bets, n_hosts);

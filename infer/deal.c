@@ -12,7 +12,7 @@ struct WpDeal {
 	const WpResolved *resolved;
 	const WpTrace *trace;
 	const WpSpans *spans;
-	const WpLinks *links;
+	WpLinks *links;   /* the requests that are dealt: as found, or as drawn */
 	WpPaths *paths;   /* of LINKS */
 	guint32 *root_of; /* by span: WP_NO_SPAN = on no path */
 	gint64 *shift_ns; /* by span: of its call */
@@ -27,6 +27,44 @@ struct WpDeal {
 	WpResolved *dealt; /* ... resolved */
 	WpLinks *again;    /* ... inferred */
 };
+
+/* What a span without a parent in an answer that was drawn is there. FOUND is what it is in the answer. */
+static guint32
+words_without_parent(const WpSpan *span, const WpLink *found, gboolean is_cause)
+{
+	if (found->parent == WP_NO_SPAN && span->kind != WP_KIND_MESSAGE)
+		return found->evidence;
+	if (span->kind != WP_KIND_MESSAGE)
+		return WP_EVIDENCE_UNSEEN;
+	if (found->evidence & (WP_EVIDENCE_SETUP | WP_EVIDENCE_STOPPED))
+		return found->evidence;
+	return is_cause ? WP_EVIDENCE_ROOT : WP_EVIDENCE_UNPAIRED;
+}
+
+/* (transfer full) The requests of LINKS as they are; or where an answer was drawn as they are in that. */
+static WpLinks *
+copy_requests(const WpLinks *links, const WpSpan *spans)
+{
+	WpLinks *copy = wp_links_new(links->n);
+	g_autofree guint8 *is_cause = g_new0(guint8, (gsize)links->n + 1);
+
+	memcpy(copy->links, links->links, links->n * sizeof links->links[0]);
+	copy->paces = links->paces
+			      ? g_memdup2(links->paces, links->n_paces * sizeof links->paces[0])
+			      : NULL;
+	copy->n_paces = links->n_paces;
+	for (guint32 i = 0; links->drawn && i < links->n; i++) {
+		copy->links[i].parent = links->drawn[i];
+		if (links->drawn[i] != WP_NO_SPAN)
+			is_cause[links->drawn[i]] = TRUE;
+	}
+	for (guint32 i = 0; links->drawn && i < links->n; i++)
+		if (links->drawn[i] == WP_NO_SPAN)
+			copy->links[i].evidence =
+				words_without_parent(&spans[i], &links->links[i], is_cause[i]);
+	wp_links_cut_cycles(copy);
+	return copy;
+}
 
 static void
 find_roots(WpDeal *deal)
@@ -297,8 +335,8 @@ wp_deal_new(const WpResolved *resolved, const WpLinks *links, guint32 max_calls,
 	deal->resolved = resolved;
 	deal->trace = wp_resolved_trace(resolved);
 	deal->spans = spans;
-	deal->links = links;
-	deal->paths = wp_paths_new(spans, links, NULL, NULL);
+	deal->links = copy_requests(links, spans->spans);
+	deal->paths = wp_paths_new(spans, deal->links, NULL, NULL);
 	deal->root_of = g_new(guint32, n);
 	deal->span_of = g_new(guint32, wp_trace_n_records(deal->trace) + 1);
 	deal->shift_ns = g_new0(gint64, n);
@@ -323,6 +361,7 @@ wp_deal_free(WpDeal *deal)
 		return;
 	free_work(deal);
 	wp_links_free(deal->again);
+	wp_links_free(deal->links);
 	wp_resolved_free(deal->dealt);
 	wp_trace_free(deal->made);
 	g_free(deal->root_of);
@@ -333,6 +372,12 @@ const guint32 *
 wp_deal_roots(const WpDeal *deal)
 {
 	return deal->root_of;
+}
+
+const WpLinks *
+wp_deal_truth(const WpDeal *deal)
+{
+	return deal->links;
 }
 
 const WpLinks *

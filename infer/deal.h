@@ -10,7 +10,8 @@
  *               |- 4 -|      |-- 3 --|
  *
  * What comes out beside what went in tells how right the engine is on such a capture, and on this one, which is
- * one such deal more.
+ * one such deal more. Where much is in doubt the requests are those of an answer drawn by chance (WpLinks.drawn): in the
+ * likeliest one delays are more regular than they are, and more of it would come out again.
  */
 #ifndef WP_INFER_DEAL_H
 #define WP_INFER_DEAL_H
@@ -44,6 +45,9 @@ const guint32 *wp_deal_roots(const WpDeal *deal);
 
 /* Span NUMBER of RESOLVED, or WP_NO_SPAN: it was dealt, and is not one of the window before, which was judged there. */
 gboolean wp_deal_counts(const WpDeal *deal, guint32 number);
+
+/* The requests that were dealt, by span of RESOLVED: LINKS, or what was drawn beside them. (transfer none) */
+const WpLinks *wp_deal_truth(const WpDeal *deal);
 
 /* What is found on the capture as dealt; its spans have numbers of their own. (transfer none) */
 const WpLinks *wp_deal_links(const WpDeal *deal);

@@ -214,16 +214,21 @@ link_bundle(Engine *engine, const WpNestProblem *problem, guint32 number,
 	    const WpNestBelief *belief)
 {
 	const WpNestBundle *bundle = &problem->bundles[number];
-	if (bundle->parent == WP_NO_PARENT)
-		return;
-	guint32 parent = problem->parents[bundle->parent].span; /* WP_NO_SPAN: not seen */
-	guint32 words = parent == WP_NO_SPAN ? WP_EVIDENCE_UNSEEN : words_for(problem, number);
+	gboolean has_parent = bundle->parent != WP_NO_PARENT;
+	/* WP_NO_SPAN: not seen. */
+	guint32 parent = has_parent ? problem->parents[bundle->parent].span : WP_NO_SPAN;
+	guint32 words = !has_parent            ? 0
+			: parent == WP_NO_SPAN ? WP_EVIDENCE_UNSEEN
+					       : words_for(problem, number);
 	for (guint32 i = 0; i < bundle->n; i++) {
 		guint32 span = problem->children[problem->bundle_children[bundle->first + i]].span;
 		if (span == WP_NO_SPAN)
 			continue;
 		WpLink *link = &engine->links->links[span];
-		if (parent == WP_NO_SPAN && !wp_span_is_paired(&engine->spans[span]))
+		if (belief->drawn != WP_NO_PARENT)
+			engine->links->drawn[span] = problem->parents[belief->drawn].span;
+		if (!has_parent ||
+		    (parent == WP_NO_SPAN && !wp_span_is_paired(&engine->spans[span])))
 			continue;
 		link->parent = parent;
 		link->probability = (float)belief->probability;
@@ -374,6 +379,17 @@ mark_others(Engine *engine)
 	}
 }
 
+/* What was drawn is of use where much is in doubt; where not, paths that were mended are nearer to the truth. */
+static void
+keep_drawn(WpLinks *links, const WpSpan *spans)
+{
+	if (wp_links_mean_probability(links) >= WP_MEND_LEAST_MEAN)
+		g_clear_pointer(&links->drawn, g_free);
+	for (guint32 i = 0; links->drawn && i < links->n; i++)
+		if (spans[i].marks & WP_MARK_ANSWERED)
+			links->drawn[i] = links->links[i].parent;
+}
+
 static void
 options_init(void *options)
 {
@@ -450,6 +466,9 @@ run_told(const WpResolved *resolved, const void *given, const Told *told, WpStop
 		guint32 host = MAX(spans->spans[i].caller_host, spans->spans[i].callee_host);
 		engine.n_hosts = MAX(engine.n_hosts, host + 1);
 	}
+	engine.links->drawn = g_new(guint32, MAX(spans->n, 1));
+	for (guint32 i = 0; i < spans->n; i++)
+		engine.links->drawn[i] = WP_NO_SPAN;
 	fill_lists(&engine, TRUE, &engine.incoming);
 	fill_lists(&engine, FALSE, &engine.outgoing);
 	engine.marks = g_array_new(FALSE, FALSE, sizeof(HostMark));
@@ -464,6 +483,7 @@ run_told(const WpResolved *resolved, const void *given, const Told *told, WpStop
 	wp_links_mark_unseen(engine.links, resolved);
 	if (!options.no_mending)
 		wp_links_mend(engine.links, resolved, stop);
+	keep_drawn(engine.links, engine.spans);
 	wp_links_doubt_owners(engine.links, resolved);
 	if (wp_evidence_has(engine.options.evidence, &wp_evidence_spans))
 		wp_links_mark_measured(engine.links, resolved);

@@ -22,6 +22,7 @@ wp_links_free(WpLinks *links)
 	g_free(links->links);
 	g_free(links->path_odds);
 	g_free(links->paces);
+	g_free(links->drawn);
 	g_free(links);
 }
 

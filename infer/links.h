@@ -82,6 +82,11 @@ struct WpLinks {
 	 * product of its links' probabilities to this power; 1 where nothing is known of it.
 	 */
 	double whole_power;
+	/*
+	 * By span: its parent, or WP_NO_SPAN, in an answer drawn by chance of all that are as likely. There may be cycles. Delays of
+	 * the likeliest one are more regular than the true ones. NULL: none was drawn, or the likeliest is nearer to the truth.
+	 */
+	guint32 *drawn;
 	WpPace *paces; /* by host; NULL: all go by real time, and wait for no worker */
 	guint32 n_paces;
 };

@@ -22,9 +22,8 @@
 #include "infer/mend-private.h"
 #include "infer/random.h"
 
-#define LEAST_MEAN    0.9 /* probability of all links: with less, none is moved */
-#define SWEEPS        25  /* of falling temperature */
-#define SWEEPS_A_LIST 5   /* then it is seen anew which bundles are worth looking at */
+#define SWEEPS        25 /* of falling temperature */
+#define SWEEPS_A_LIST 5  /* then it is seen anew which bundles are worth looking at */
 #define COLDEST       0.05
 #define SURE          0.98f /* a call that is surer is not drawn among frequent paths */
 #define DRAWS         20    /* sweeps that say how sure paths are */
@@ -668,7 +667,7 @@ static void
 mend_all(Mend *mend, WpStopFunc stop)
 {
 	/* Where many links are wrong, frequent paths are mistakes too, and calls would be given away for more. */
-	if (wp_links_mean_probability(mend->links) >= LEAST_MEAN)
+	if (wp_links_mean_probability(mend->links) >= WP_MEND_LEAST_MEAN)
 		look_again(mend, stop);
 	if (stop && stop())
 		return;

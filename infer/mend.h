@@ -20,6 +20,8 @@
 #include "infer/links.h"
 #include "infer/resolve.h"
 
+#define WP_MEND_LEAST_MEAN 0.9 /* probability of all links: with less, none is moved */
+
 /*
  * Changes LINKS, all of RESOLVED, and sets its path_odds. A link that was changed says so by
  * WP_EVIDENCE_PATH; its runner-up is what it was. The random numbers that it draws are seeded. After STOP

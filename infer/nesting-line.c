@@ -582,7 +582,8 @@ elect(const GArray *votes, WpNestBundle *bundle, WpNestBelief *out)
 	}
 	bundle->parent = best.parent;
 	bundle->n_possible = MAX(bundle->n_possible, votes->len);
-	*out = (WpNestBelief){ (double)best.n / DRAWS, next.parent };
+	out->probability = (double)best.n / DRAWS;
+	out->runner_up = next.parent;
 }
 
 static void
@@ -600,8 +601,10 @@ take_draws(Line *line, WpNestProblem *problem, WpNestBelief *beliefs)
 		for (guint32 p = 0; p < line->own.n_parents; p++)
 			for (guint32 k = 0; k < line->own.parents[p].n; k++)
 				parents[line->own.parents[p].children[k]] = p;
-		for (guint32 c = 0; c < n; c++)
+		for (guint32 c = 0; c < n; c++) {
 			vote(votes->pdata[c], parents[c]);
+			beliefs[problem->children[c].bundle].drawn = parents[c];
+		}
 	}
 	for (guint32 c = 0; c < n; c++) {
 		guint32 b = problem->children[c].bundle;

@@ -361,9 +361,12 @@ believe(Search *search, WpNestBelief *out_beliefs)
 
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		answer[b] = problem->bundles[b].parent;
-		out_beliefs[b] = (WpNestBelief){ 1, WP_NO_PARENT };
+		out_beliefs[b] = (WpNestBelief){ 1, WP_NO_PARENT, WP_NO_PARENT };
 	}
 	draw_answers(search, shares);
+	wp_nest_order_ties(problem);
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		out_beliefs[b].drawn = problem->bundles[b].parent;
 	if (may_agree(search, answer, shares))
 		agree(search, shares, answer);
 	for (guint32 j = 0; j < search->n_ambiguous; j++) {

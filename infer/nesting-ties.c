@@ -138,7 +138,7 @@ wp_nest_order_ties(WpNestProblem *problem)
 
 typedef struct {
 	double n_together; /* pairs of neighbours that left at one moment, each with the cause of another message */
-	double n_crossed;  /* ... that did not, and left the other way round than their causes came */
+	double n_crossed; /* ... that did not, and left the other way round than their causes came */
 } Order;
 
 struct WpNestTwins {
@@ -232,7 +232,7 @@ static void
 count_group(WpNestTwins *twins, const guint32 *bundles, guint32 n)
 {
 	const WpNestProblem *problem = twins->problem;
-	guint32 movable[MAX_TIED], own[MAX_TIED], ordered[MAX_TIED], n_movable = 0;
+	guint32 movable[MAX_TIED] = { 0 }, own[MAX_TIED] = { 0 }, ordered[MAX_TIED], n_movable = 0;
 
 	for (guint32 i = 0; i < n; i++) {
 		const WpNestBundle *bundle = &problem->bundles[bundles[i]];
@@ -296,7 +296,8 @@ wp_nest_twins_share(const WpNestTwins *twins, double *shares)
 		guint32 b = g_array_index(twins->bundles, guint32, i);
 		const WpNestBundle *bundle = &problem->bundles[b];
 		const Order *order = &twins->orders[type_of(problem, b)];
-		double sum = order->n_together + 2 * order->n_crossed; /* half of all cross by chance */
+		double sum =
+			order->n_together + 2 * order->n_crossed; /* half of all cross by chance */
 		double sure = sum > 0 ? order->n_together / sum : 0;
 		if (bundle->n_candidates < 2)
 			continue;

@@ -385,6 +385,7 @@ void wp_nest_unseen_add(WpNestProblem *problem);
 typedef struct {
 	double probability;
 	guint32 runner_up;
+	guint32 drawn; /* its parent in an answer drawn by chance of all that are as likely; or WP_NO_PARENT */
 } WpNestBelief;
 
 /* Finds the answer. (transfer full) What was learned on the way; PROBLEM is borrowed. */

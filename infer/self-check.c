@@ -7,8 +7,9 @@
 #include "infer/path.h"
 
 static void
-compare(const WpLinks *links, const WpDeal *deal, WpSelfCheck *check)
+compare(const WpDeal *deal, WpSelfCheck *check)
 {
+	const WpLinks *requests = wp_deal_truth(deal);
 	const WpLinks *again = wp_deal_links(deal);
 	const guint32 *root_of = wp_deal_roots(deal);
 	g_autofree guint8 *is_wrong = wp_deal_find_wrong(deal);
@@ -17,12 +18,12 @@ compare(const WpLinks *links, const WpDeal *deal, WpSelfCheck *check)
 		guint32 span = wp_deal_former(deal, i);
 		if (!wp_deal_counts(deal, span))
 			continue;
-		guint32 truth = links->links[span].parent;
+		guint32 truth = requests->links[span].parent;
 		check->n_links += truth != WP_NO_SPAN;
 		check->n_links_right += truth != WP_NO_SPAN &&
 					wp_deal_former(deal, again->links[i].parent) == truth;
 	}
-	for (guint32 i = 0; i < links->n; i++) {
+	for (guint32 i = 0; i < requests->n; i++) {
 		if (root_of[i] != i || !wp_deal_counts(deal, i))
 			continue;
 		check->n_requests++;
@@ -78,7 +79,7 @@ wp_self_check(const WpResolved *resolved, const WpLinks *links, const WpResolveO
 	g_autoptr(WpDeal) deal = wp_deal_new(resolved, links, WP_DEAL_ALL, &method, error);
 	if (!deal)
 		return FALSE;
-	compare(links, deal, out_check);
+	compare(deal, out_check);
 	return TRUE;
 }
 
