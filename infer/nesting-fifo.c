@@ -84,8 +84,10 @@ excludes(const WpNestProblem *problem, guint32 child, guint32 call)
 {
 	const WpNestBundle *bundle = &problem->bundles[problem->children[child].bundle];
 	const WpNestParent *parent = &problem->parents[bundle->parent];
-	return problem->children[call].begin_ns < parent->begin_ns ||
-	       problem->children[call].end_ns > parent->end_ns;
+	const WpNestChild *other = &problem->children[call];
+	gboolean is_late = parent->is_message ? other->begin_ns > parent->end_ns + problem->reach_ns
+					      : other->end_ns > parent->end_ns;
+	return is_late || other->begin_ns < parent->begin_ns;
 }
 
 /* A pair of calls at the same point of their plans that waited at the same time; FIRST begins first. */
