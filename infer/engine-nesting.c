@@ -214,21 +214,16 @@ link_bundle(Engine *engine, const WpNestProblem *problem, guint32 number,
 	    const WpNestBelief *belief)
 {
 	const WpNestBundle *bundle = &problem->bundles[number];
-	gboolean has_parent = bundle->parent != WP_NO_PARENT;
-	/* WP_NO_SPAN: not seen. */
-	guint32 parent = has_parent ? problem->parents[bundle->parent].span : WP_NO_SPAN;
-	guint32 words = !has_parent            ? 0
-			: parent == WP_NO_SPAN ? WP_EVIDENCE_UNSEEN
-					       : words_for(problem, number);
+	if (bundle->parent == WP_NO_PARENT)
+		return;
+	guint32 parent = problem->parents[bundle->parent].span; /* WP_NO_SPAN: not seen */
+	guint32 words = parent == WP_NO_SPAN ? WP_EVIDENCE_UNSEEN : words_for(problem, number);
 	for (guint32 i = 0; i < bundle->n; i++) {
 		guint32 span = problem->children[problem->bundle_children[bundle->first + i]].span;
 		if (span == WP_NO_SPAN)
 			continue;
 		WpLink *link = &engine->links->links[span];
-		if (belief->drawn != WP_NO_PARENT)
-			engine->links->drawn[span] = problem->parents[belief->drawn].span;
-		if (!has_parent ||
-		    (parent == WP_NO_SPAN && !wp_span_is_paired(&engine->spans[span])))
+		if (parent == WP_NO_SPAN && !wp_span_is_paired(&engine->spans[span]))
 			continue;
 		link->parent = parent;
 		link->probability = (float)belief->probability;
@@ -236,6 +231,18 @@ link_bundle(Engine *engine, const WpNestProblem *problem, guint32 number,
 		link->evidence = words;
 		if (belief->runner_up != WP_NO_PARENT)
 			link->runner_up = problem->parents[belief->runner_up].span;
+	}
+}
+
+static void
+note_drawn(Engine *engine, const WpNestProblem *problem, guint32 number, guint32 parent)
+{
+	const WpNestBundle *bundle = &problem->bundles[number];
+
+	for (guint32 i = 0; i < bundle->n && parent != WP_NO_PARENT; i++) {
+		guint32 span = problem->children[problem->bundle_children[bundle->first + i]].span;
+		if (span != WP_NO_SPAN)
+			engine->links->drawn[span] = problem->parents[parent].span;
 	}
 }
 
@@ -260,8 +267,10 @@ solve_host(Engine *engine, guint32 host)
 	if (!problem)
 		return;
 	engine->joined[host] = problem->n_joined;
-	for (guint32 b = 0; b < problem->n_bundles; b++)
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		link_bundle(engine, problem, b, &beliefs[b]);
+		note_drawn(engine, problem, b, beliefs[b].drawn);
+	}
 	wp_nest_problem_free(problem);
 }
 
@@ -379,6 +388,32 @@ mark_others(Engine *engine)
 	}
 }
 
+/* (transfer full) N links, of which nothing is drawn yet. */
+static WpLinks *
+new_links(guint32 n)
+{
+	WpLinks *links = wp_links_new(n);
+
+	links->drawn = g_new(guint32, MAX(n, 1));
+	for (guint32 i = 0; i < n; i++)
+		links->drawn[i] = WP_NO_SPAN;
+	return links;
+}
+
+/* All but the links. */
+static void
+free_work(Engine *engine)
+{
+	g_array_unref(engine->marks);
+	wp_missing_free(engine->missing);
+	g_free(engine->joined);
+	g_free(engine->solved);
+	g_free(engine->incoming.first);
+	g_free(engine->incoming.spans);
+	g_free(engine->outgoing.first);
+	g_free(engine->outgoing.spans);
+}
+
 /* What was drawn is of use where much is in doubt; where not, paths that were mended are nearer to the truth. */
 static void
 keep_drawn(WpLinks *links, const WpSpan *spans)
@@ -451,7 +486,7 @@ run_told(const WpResolved *resolved, const void *given, const Told *told, WpStop
 	Engine engine = { .resolved = resolved,
 			  .spans = spans->spans,
 			  .n_spans = spans->n,
-			  .links = wp_links_new(spans->n),
+			  .links = new_links(spans->n),
 			  .known = told->paces,
 			  .n_known = told->n_paces,
 			  .is_paced = told->is_paced,
@@ -466,9 +501,6 @@ run_told(const WpResolved *resolved, const void *given, const Told *told, WpStop
 		guint32 host = MAX(spans->spans[i].caller_host, spans->spans[i].callee_host);
 		engine.n_hosts = MAX(engine.n_hosts, host + 1);
 	}
-	engine.links->drawn = g_new(guint32, MAX(spans->n, 1));
-	for (guint32 i = 0; i < spans->n; i++)
-		engine.links->drawn[i] = WP_NO_SPAN;
 	fill_lists(&engine, TRUE, &engine.incoming);
 	fill_lists(&engine, FALSE, &engine.outgoing);
 	engine.marks = g_array_new(FALSE, FALSE, sizeof(HostMark));
@@ -487,16 +519,9 @@ run_told(const WpResolved *resolved, const void *given, const Told *told, WpStop
 	wp_links_doubt_owners(engine.links, resolved);
 	if (wp_evidence_has(engine.options.evidence, &wp_evidence_spans))
 		wp_links_mark_measured(engine.links, resolved);
-	g_array_unref(engine.marks);
-	wp_missing_free(engine.missing);
 	for (guint32 host = 0; host < engine.n_hosts; host++)
 		engine.links->n_joined += engine.joined[host];
-	g_free(engine.joined);
-	g_free(engine.solved);
-	g_free(engine.incoming.first);
-	g_free(engine.incoming.spans);
-	g_free(engine.outgoing.first);
-	g_free(engine.outgoing.spans);
+	free_work(&engine);
 	return engine.links;
 }
 
