@@ -138,6 +138,7 @@ wp_nest_order_ties(WpNestProblem *problem)
 
 typedef struct {
 	double n_together; /* pairs of neighbours that left at one moment, each with the cause of another message */
+	double n_shared; /* ... both with the same: if that is wrong, all that left then may have another's */
 	double n_crossed; /* ... that did not, and left the other way round than their causes came */
 } Order;
 
@@ -180,16 +181,26 @@ list_groups(WpNestTwins *twins, guint32 first, guint32 end)
 	}
 }
 
+static gboolean
+has_messages(const WpNestProblem *problem)
+{
+	for (guint32 p = 0; p < problem->n_parents; p++)
+		if (problem->parents[p].is_message)
+			return TRUE;
+	return FALSE;
+}
+
 WpNestTwins *
 wp_nest_twins_new(const WpNestProblem *problem)
 {
+	if (!tells_order(problem) || !has_messages(problem))
+		return NULL;
 	WpNestTwins *twins = g_new0(WpNestTwins, 1);
 
 	twins->problem = problem;
 	twins->bundles = g_array_new(FALSE, FALSE, sizeof(guint32));
 	twins->ends = g_array_new(FALSE, FALSE, sizeof(guint32));
-	for (guint32 first = 0, end; tells_order(problem) && first < problem->n_bundles;
-	     first = end) {
+	for (guint32 first = 0, end; first < problem->n_bundles; first = end) {
 		end = end_of_moment(problem, first);
 		if (end - first > 1)
 			list_groups(twins, first, end);
@@ -248,8 +259,10 @@ count_group(WpNestTwins *twins, const guint32 *bundles, guint32 n)
 	gboolean may_order = is_as_likely(problem, movable, own, ordered, n_movable);
 	for (guint32 i = 0; i < n_movable; i++) {
 		count_parent(twins, movable[i], may_order ? ordered[i] : own[i]);
-		if (i > 0 && ordered[i] != ordered[i - 1])
-			twins->orders[type_of(problem, bundles[0])].n_together += 1;
+		Order *order = &twins->orders[type_of(problem, bundles[0])];
+		if (i > 0)
+			*(ordered[i] != ordered[i - 1] ? &order->n_together : &order->n_shared) +=
+				1;
 	}
 }
 
@@ -287,6 +300,15 @@ wp_nest_twins_count(WpNestTwins *twins)
 	}
 }
 
+/* Of what left at one moment, the share in which the order of causes is more than chance. */
+static double
+sure_of(const Order *order)
+{
+	double sum = order->n_together + order->n_shared +
+		     2 * order->n_crossed; /* by chance every other one crosses */
+	return sum > 0 ? order->n_together / sum : 0;
+}
+
 void
 wp_nest_twins_share(const WpNestTwins *twins, double *shares)
 {
@@ -295,10 +317,7 @@ wp_nest_twins_share(const WpNestTwins *twins, double *shares)
 	for (guint i = 0; i < twins->bundles->len; i++) {
 		guint32 b = g_array_index(twins->bundles, guint32, i);
 		const WpNestBundle *bundle = &problem->bundles[b];
-		const Order *order = &twins->orders[type_of(problem, b)];
-		double sum =
-			order->n_together + 2 * order->n_crossed; /* half of all cross by chance */
-		double sure = sum > 0 ? order->n_together / sum : 0;
+		double sure = sure_of(&twins->orders[type_of(problem, b)]);
 		if (bundle->n_candidates < 2)
 			continue;
 		for (guint32 k = 0; k < bundle->n_candidates; k++) {

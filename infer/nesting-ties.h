@@ -21,7 +21,7 @@ gboolean wp_nest_order_ties(WpNestProblem *problem);
  */
 typedef struct WpNestTwins WpNestTwins;
 
-/* (transfer full) PROBLEM is borrowed. NULL: no things of a type left at the same moment. */
+/* (transfer full) PROBLEM is borrowed. NULL: no things of a type that messages cause left at the same moment. */
 WpNestTwins *wp_nest_twins_new(const WpNestProblem *problem);
 void wp_nest_twins_free(WpNestTwins *twins); /* may be NULL */
 
