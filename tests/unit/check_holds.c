@@ -222,7 +222,7 @@ START_TEST(found)
 	g_autofree WpNestBelief *beliefs = g_new(WpNestBelief, problem->n_bundles);
 
 	for (guint32 b = 0; b < problem->n_bundles; b++)
-		beliefs[b] = (WpNestBelief){ 1, WP_NO_PARENT };
+		beliefs[b] = (WpNestBelief){ 1, WP_NO_PARENT, WP_NO_PARENT };
 	mistake(problem, pool->wrong, beliefs);
 	GArray *held = wp_nest_find_holds(problem, beliefs);
 	ck_assert_uint_eq(held->len, pool->is_held);
