@@ -27,10 +27,11 @@ def rows(path):
 def wire_calls(truth, hosts):
     names = {row["ip"]: row["name"] for row in rows(hosts)}
     for row in rows(truth):
-        if row["operation"].startswith("(") or not row["t_return_us"]:
+        if row["operation"].startswith("("):
             continue
+        back = row["t_return_us"] # none: one way
         yield (row["call_id"], row["parent_call_id"], float(row["t_call_us"]) / 1e6,
-               float(row["t_return_us"]) / 1e6, names.get(row["src_ip"], row["src_ip"]),
+               float(back) / 1e6 if back else None, names.get(row["src_ip"], row["src_ip"]),
                names.get(row["dst_ip"], row["dst_ip"]))
 
 
