@@ -39,6 +39,12 @@
 /* Messages are of their own accord at least this often, so that no density has to explain all. */
 #define MIN_UNCAUSED 0.001
 
+/* Of answers whose causes are all looked at no more are without one: it was lost. */
+#define MOST_LOST 0.02
+
+/* A call that is answered has an effect, but for one that was lost. */
+#define LEAST_SILENT 0.001
+
 /* From which round on, and how often, it is seen which messages have had their effect. */
 #define FIRST_EFFECTS 2
 #define EACH_EFFECTS  2
@@ -184,6 +190,39 @@ index_pairs(WpXcorrModel *model)
 	}
 }
 
+/* The first edge that is not before those from SENDER to RECEIVER. */
+static guint32
+find_edges(const WpMessages *messages, guint32 sender, guint32 receiver)
+{
+	guint32 low = 0, high = messages->n;
+	while (low < high) {
+		guint32 middle = low + (high - low) / 2;
+		const WpEdge *edge = &messages->edges[middle];
+		if (edge->sender < sender || (edge->sender == sender && edge->receiver < receiver))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Of the messages of an edge, how many may have no effect: none of the calls that are answered. */
+static double
+share_silent(const WpMessages *messages, const WpEdge *edge)
+{
+	double answers = 0;
+	for (guint32 i = find_edges(messages, edge->receiver, edge->sender); i < messages->n; i++) {
+		const WpEdge *back = &messages->edges[i];
+		if (back->sender != edge->receiver || back->receiver != edge->sender)
+			break;
+		if (!edge->is_return && back->is_return &&
+		    back->sender_host == edge->receiver_host &&
+		    back->receiver_host == edge->sender_host)
+			answers += (double)back->n;
+	}
+	return MAX(1 - answers / (double)MAX(edge->n, 1), LEAST_SILENT);
+}
+
 static void
 prepare(WpXcorrModel *model)
 {
@@ -197,8 +236,11 @@ prepare(WpXcorrModel *model)
 	model->fanout = g_new(WpFanout, MAX(messages->n, 1));
 	model->fanout_counts = g_new(WpFanout, MAX(messages->n, 1));
 	model->taken = g_new0(guint16 *, MAX(messages->n, 1));
+	model->has_cause = g_malloc0(MAX(messages->n, 1));
+	model->silent = g_new(double, MAX(messages->n, 1));
 	for (guint32 i = 0; i < messages->n; i++) {
 		gsize n = messages->edges[i].n;
+		model->silent[i] = share_silent(messages, &messages->edges[i]);
 		model->taken[i] = g_new(guint16, MAX(n, 1));
 		model->effects[i] = g_new(WpEffect, MAX(n, 1));
 		model->causes[i] = g_new(WpCause, MAX(n, 1));
@@ -270,6 +312,18 @@ clear_counts(WpXcorrModel *model)
 	}
 }
 
+/* No more than SILENT of them have no effect. */
+static void
+limit_silent(WpFanout *fanout, double silent)
+{
+	double others = 1 - fanout->of[0];
+	if (fanout->of[0] <= silent || others <= 0)
+		return;
+	for (int k = 1; k <= WP_MAX_EFFECTS; k++)
+		fanout->of[k] *= (1 - silent) / others;
+	fanout->of[0] = silent;
+}
+
 /* Effects of messages that have MEAN of them. */
 static WpFanout
 guess_fanout(double mean)
@@ -303,8 +357,10 @@ static void
 guess_fanouts(WpXcorrModel *model)
 {
 	g_autofree double *means = mean_effects(model);
-	for (guint32 i = 0; i < model->messages->n; i++)
+	for (guint32 i = 0; i < model->messages->n; i++) {
 		model->fanout[i] = guess_fanout(means[i]);
+		limit_silent(&model->fanout[i], model->silent[i]);
+	}
 }
 
 /* How many effects messages of each edge have; those that were not met have none. */
@@ -321,6 +377,7 @@ learn_fanouts(WpXcorrModel *model)
 			double met = counts->of[k] + (k ? 0 : n - counts->n);
 			model->fanout[i].of[k] = (met + prior * guess.of[k]) / (n + prior);
 		}
+		limit_silent(&model->fanout[i], model->silent[i]);
 	}
 }
 
@@ -331,8 +388,10 @@ learn_uncaused(WpXcorrModel *model)
 	double duration = (double)(messages->end_ns - messages->begin_ns) + 1;
 	for (guint32 i = 0; i < messages->n; i++) {
 		double n = (double)messages->edges[i].n;
+		double own =
+			model->has_cause[i] ? MIN(model->own[i], MOST_LOST * n) : model->own[i];
 		if (model->first_pair[i] < model->first_pair[i + 1])
-			model->uncaused[i] = MAX(model->own[i], MIN_UNCAUSED * n) / duration;
+			model->uncaused[i] = MAX(own, MIN_UNCAUSED * n) / duration;
 	}
 }
 
@@ -455,6 +514,8 @@ wp_xcorr_model_clear(WpXcorrModel *model)
 	g_clear_pointer(&model->first_pair, g_free);
 	g_clear_pointer(&model->uncaused, g_free);
 	g_clear_pointer(&model->own, g_free);
+	g_clear_pointer(&model->has_cause, g_free);
+	g_clear_pointer(&model->silent, g_free);
 	g_clear_pointer(&model->fanout, g_free);
 	g_clear_pointer(&model->fanout_counts, g_free);
 }

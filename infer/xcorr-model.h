@@ -100,7 +100,9 @@ typedef struct {
 	double *uncaused;    /* by edge: messages a ns that nothing caused */
 	double *own;         /* by edge, while counting: messages that nothing caused */
 	gboolean is_free;    /* messages may have any number of effects */
-	WpFanout *fanout;    /* by edge: effects of its messages; where not free */
+	guint8 *has_cause;   /* by edge: its messages are answers, all their causes pairs */
+	double *silent;   /* by edge: share that may have no effect, as the others are answered */
+	WpFanout *fanout; /* by edge: effects of its messages; where not free */
 	WpFanout *fanout_counts;
 	guint16 **
 		taken; /* by edge and message, while counting: how much of its effects, of WP_ALL_TAKEN */

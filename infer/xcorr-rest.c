@@ -147,13 +147,13 @@ rest_of(const WpXcorrModel *model, guint32 host, const double *left_in)
 	return rest;
 }
 
-static gboolean
-is_known(const WpXcorrModel *model, guint32 in, guint32 out)
+static WpPair *
+find_known(const WpXcorrModel *model, guint32 in, guint32 out)
 {
 	for (guint32 p = model->first_pair[out]; p < model->first_pair[out + 1]; p++)
 		if (pair_at(model, p)->in == in)
-			return TRUE;
-	return FALSE;
+			return pair_at(model, p);
+	return NULL;
 }
 
 /* An answer comes of the call of the one who gets it, or of what came back for it: never of another's call. */
@@ -229,6 +229,25 @@ pair_of_any_lag(guint32 in, guint32 out, double mass, gint64 reach_ns)
 	return pair;
 }
 
+/* PAIR may have the lags of FROM, too. */
+static void
+widen(WpPair *pair, const WpPair *from)
+{
+	guint32 begin = MIN(pair->begin, from->begin);
+	guint32 end = MAX(pair->begin + pair->n_bins, from->begin + from->n_bins);
+	double *wider = g_new0(double, end - begin);
+	for (guint32 i = 0; i < pair->n_bins; i++)
+		wider[pair->begin + i - begin] += pair->density[i];
+	for (guint32 i = 0; i < from->n_bins; i++)
+		wider[from->begin + i - begin] += from->density[i];
+	g_free(pair->density);
+	g_clear_pointer(&pair->counts, g_free);
+	pair->density = wider;
+	pair->begin = begin;
+	pair->n_bins = end - begin;
+	pair->mass += from->mass;
+}
+
 static void
 eliminate_at(const WpXcorrModel *model, const Rest *rest, guint32 out, const double *left_in,
 	     GArray *found)
@@ -237,16 +256,22 @@ eliminate_at(const WpXcorrModel *model, const Rest *rest, guint32 out, const dou
 	double all = MAX(rest->without_effect, rest->without_cause);
 	if (!may_be_begun(model, rest, out, left_in) || is_beat_of_calls(model, rest, out))
 		return;
+	model->has_cause[out] = messages->edges[out].is_return;
 	for (guint32 i = 0; i < messages->n; i++) {
 		const WpEdge *in = &messages->edges[i];
-		if (in->receiver_host != rest->host || !is_possible(in, &messages->edges[out]) ||
-		    is_known(model, i, out))
+		if (in->receiver_host != rest->host || !is_possible(in, &messages->edges[out]))
 			continue;
 		double expected = left_in[i] * without_cause(model, out) / all;
 		if (expected < MIN_EXPECTED)
 			continue;
 		WpPair pair = pair_of_any_lag(i, out, expected / (double)in->n, rest->reach_ns);
-		g_array_append_val(found, pair);
+		WpPair *known = find_known(model, i, out);
+		if (known) {
+			widen(known, &pair);
+			g_free(pair.density);
+		} else {
+			g_array_append_val(found, pair);
+		}
 	}
 }
 

@@ -1,0 +1,158 @@
+/* What calls and answers say of causes beside their times: a call that is answered has an effect, an answer a cause. */
+#include "infer/engine-xcorr.h"
+#include "infer/random.h"
+#include "infer/xcorr.h"
+#include "tests/support/suite.h"
+
+#define MS G_GINT64_CONSTANT(1000000)
+
+/* Call and answer are messages of two directions, and are known to be. */
+static void
+send(WpMessages *messages, guint32 sender, guint32 receiver, gint64 time)
+{
+	const WpEdge edge = { sender, receiver, sender, receiver, FALSE, NULL, 0, 0 };
+	wp_messages_add(messages, &edge, time);
+}
+
+static void
+send_answer(WpMessages *messages, guint32 sender, guint32 receiver, gint64 time)
+{
+	const WpEdge edge = { sender, receiver, sender, receiver, TRUE, NULL, 0, 0 };
+	wp_messages_add(messages, &edge, time);
+}
+
+/* From once to one and a half times DELAY_US later, so that no message stands on a beat. */
+static gint64
+later(WpRandom64 *random, gint64 time, gint64 delay_us)
+{
+	return time + delay_us * 1000 +
+	       (gint64)wp_random64_below(random, (guint32)(delay_us * 500));
+}
+
+/* So many messages from SENDER to RECEIVER are caused by one that BEFORE sent. */
+typedef struct {
+	guint32 before, sender, receiver;
+	double least, most; /* of N */
+} Edge;
+
+/* Messages of EDGE on all paths. */
+static double
+count_caused(const WpSpectra *spectra, const Edge *edge)
+{
+	double sum = 0;
+	for (guint32 i = 0; i < spectra->vertices->len; i++) {
+		const WpVertex *v = wp_spectra_vertex(spectra, i);
+		if (v->parent != WP_NO_VERTEX && v->sender == edge->sender &&
+		    v->receiver == edge->receiver &&
+		    wp_spectra_vertex(spectra, v->parent)->sender == edge->before)
+			sum += v->messages;
+	}
+	return sum;
+}
+
+static void
+check_edges(const WpSpectra *spectra, double n, const Edge *edges, gsize n_edges)
+{
+	for (gsize row = 0; row < n_edges; row++) {
+		double sum = count_caused(spectra, &edges[row]);
+		ck_assert_msg(sum >= edges[row].least * n && sum <= edges[row].most * n,
+			      "row %zu, %u>%u>%u: %g of %g", row, edges[row].before,
+			      edges[row].sender, edges[row].receiver, sum, n);
+	}
+}
+
+/*
+ * 0 asks 1, which does one thing after the other: it asks 2, and answers. Requests wait in line for ten times as long as one takes, so
+ * that each call to 2 follows the answer before it as if that were its cause; but then calls to 1 would have no effect.
+ */
+START_TEST(in_line)
+{
+	static const Edge edges[] = { { 0, 1, 2, 0.9, 1.1 },
+				      { 1, 2, 1, 0.9, 1.1 },
+				      { 2, 1, 0, 0.9, 1.1 },
+				      { 2, 1, 2, 0, 0.05 } };
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 now = 0, is_free = 0;
+	int n = wp_test_number(2000, 1000);
+	for (int i = 0; i < n; i++) {
+		/* Twenty at about the same time. */
+		now += i % 20 ? wp_random64_below(&random, MS / 2)
+			      : wp_random64_below(&random, 140 * MS);
+		send(messages, 0, 1, now);
+		gint64 t = later(&random, MAX(now, is_free), 1000);
+		send(messages, 1, 2, t);
+		send_answer(messages, 2, 1, t = later(&random, t, 1000));
+		send_answer(messages, 1, 0, is_free = later(&random, t, 20));
+	}
+	wp_messages_freeze(messages);
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	check_edges(spectra, n, edges, G_N_ELEMENTS(edges));
+}
+END_TEST
+
+/*
+ * 0 asks 1 without end, each time one of three: what 1 has in its memory it answers at once, and that alone stands out. The others take
+ * longer than anything does, and any time up to that; but an answer has a cause.
+ */
+START_TEST(beyond_what_stands_out)
+{
+	static const Edge edges[] = { { 0, 1, 2, 0.9, 1.1 },
+				      { 1, 2, 1, 0.9, 1.1 },
+				      { 2, 1, 0, 0.9, 1.1 } };
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 now = 0;
+	int n = wp_test_number(2000, 1000);
+	for (int i = 0; i < n; i++) {
+		gint64 t = now += wp_random64_below(&random, 8 * MS);
+		send(messages, 0, 1, t);
+		send(messages, 1, 2, t = later(&random, t, 20000));
+		t = i % 4 ? t + 100000 + wp_random64_below(&random, 60 * MS)
+			  : later(&random, t, 20);
+		send_answer(messages, 2, 1, t);
+		send_answer(messages, 1, 0, later(&random, t, 20000));
+	}
+	wp_messages_freeze(messages);
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	check_edges(spectra, n, edges, G_N_ELEMENTS(edges));
+}
+END_TEST
+
+/*
+ * 1 answers 0 within a few ms in one case of two, by itself or once it has asked 2; else it takes SLOW_MS, which is as
+ * long as some ten others take to come: what is quick stands out, what is slow does not. But all answers have causes.
+ */
+START_TEST(slow_answers)
+{
+	static const struct {
+		gint64 slow_ms;
+		gboolean asks;
+	} rows[] = { { 60, FALSE }, { 60, TRUE }, { 200, FALSE }, { 200, TRUE } };
+	static const Edge own = { 0, 1, 0, 0, 0 }, asked = { 2, 1, 0, 0, 0 };
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 now = 0;
+	int n = wp_test_number(1000, 500);
+	for (int i = 0; i < n; i++) {
+		gint64 t = now += wp_random64_below(&random, (guint32)(rows[_i].slow_ms * MS / 8));
+		gboolean is_quick = wp_random64_below(&random, 2);
+		send(messages, 0, 1, t);
+		if (is_quick && rows[_i].asks) {
+			send(messages, 1, 2, t = later(&random, t, 1000));
+			send_answer(messages, 2, 1, t = later(&random, t, 1000));
+		}
+		send_answer(messages, 1, 0,
+			    later(&random, t, is_quick ? 1000 : rows[_i].slow_ms * 1000));
+	}
+	wp_messages_freeze(messages);
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	double by_call = count_caused(spectra, &own), by_answer = count_caused(spectra, &asked);
+	ck_assert_msg(by_call + by_answer > 0.95 * n, "%g and %g of %d answers", by_call, by_answer,
+		      n);
+	ck_assert_msg(by_answer < 0.6 * n, "%g of %d answers, once 2 has answered", by_answer, n);
+}
+END_TEST
+
+WP_SUITE_OF_ROWS("xcorr-answers", { in_line, 0 }, { beyond_what_stands_out, 0 },
+		 { slow_answers, 4 })
