@@ -74,7 +74,7 @@ START_TEST(in_line)
 	WpRandom64 random = { WP_RANDOM64_SEED };
 	g_autoptr(WpMessages) messages = wp_messages_new();
 	gint64 now = 0, is_free = 0;
-	int n = wp_test_number(2000, 1000);
+	int n = 2000;
 	for (int i = 0; i < n; i++) {
 		/* Twenty at about the same time. */
 		now += i % 20 ? wp_random64_below(&random, MS / 2)
@@ -103,7 +103,7 @@ START_TEST(beyond_what_stands_out)
 	WpRandom64 random = { WP_RANDOM64_SEED };
 	g_autoptr(WpMessages) messages = wp_messages_new();
 	gint64 now = 0;
-	int n = wp_test_number(2000, 1000);
+	int n = 2000;
 	for (int i = 0; i < n; i++) {
 		gint64 t = now += wp_random64_below(&random, 8 * MS);
 		send(messages, 0, 1, t);
@@ -133,7 +133,7 @@ START_TEST(slow_answers)
 	WpRandom64 random = { WP_RANDOM64_SEED };
 	g_autoptr(WpMessages) messages = wp_messages_new();
 	gint64 now = 0;
-	int n = wp_test_number(1000, 500);
+	int n = 1000;
 	for (int i = 0; i < n; i++) {
 		gint64 t = now += wp_random64_below(&random, (guint32)(rows[_i].slow_ms * MS / 8));
 		gboolean is_quick = wp_random64_below(&random, 2);
