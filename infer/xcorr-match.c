@@ -209,9 +209,9 @@ tell_out(Matcher *matcher, guint32 i)
 {
 	const Arrived *arrived = &g_array_index(matcher->arrived, Arrived, i);
 	guint32 first = matcher->first_of_in[i], n = matcher->first_of_in[i + 1] - first;
-	double weights[WP_MAX_EFFECTS + 1];
+	double right[WP_MAX_EFFECTS + 1]; /* weights, summed over what follows */
 	Polynomial all = { { 1 } };
-	weigh_effects(matcher, arrived->edge, weights);
+	weigh_effects(matcher, arrived->edge, right);
 	multiply(&all, taken_ratio(matcher->model, arrived));
 	g_array_set_size(matcher->polynomials, n);
 	for (guint32 k = 0; k < n; k++) {
@@ -219,18 +219,15 @@ tell_out(Matcher *matcher, guint32 i)
 		g_array_index(matcher->polynomials, Polynomial, k) = all;
 		multiply(&all, (double)link->weight * (double)link->to_in);
 	}
-	Polynomial after = { { 1 } };
 	for (guint32 k = n; k-- > 0;) {
 		Link *link = link_at(matcher, matcher->by_in[first + k]);
 		const Polynomial *before = &g_array_index(matcher->polynomials, Polynomial, k);
-		double without = 0, with = 0;
-		for (int a = 0; a <= WP_MAX_EFFECTS; a++)
-			for (int b = 0; a + b <= WP_MAX_EFFECTS; b++) {
-				double both = before->of[a] * after.of[b];
-				without += weights[a + b] * both;
-				if (a + b < WP_MAX_EFFECTS)
-					with += weights[a + b + 1] * both;
-			}
+		double ratio = (double)link->weight * (double)link->to_in;
+		double without = before->of[WP_MAX_EFFECTS] * right[WP_MAX_EFFECTS], with = 0;
+		for (int a = 0; a < WP_MAX_EFFECTS; a++) {
+			without += before->of[a] * right[a];
+			with += before->of[a] * right[a + 1];
+		}
 		float told = (float)((double)link->weight * with / MAX(without, 1e-300));
 		/* As a share of the message out, were there no other link of it. */
 		double news = fabs((double)told - (double)link->to_out) /
@@ -238,7 +235,8 @@ tell_out(Matcher *matcher, guint32 i)
 		if (news > (double)LEAST_NEWS)
 			matcher->is_out_awake[link->out] = 1;
 		link->to_out = told;
-		multiply(&after, (double)link->weight * (double)link->to_in);
+		for (int a = 0; a < WP_MAX_EFFECTS; a++)
+			right[a] += ratio * right[a + 1];
 	}
 }
 

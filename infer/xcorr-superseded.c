@@ -18,7 +18,7 @@
 #define MIN_ODDS  0.3
 
 /* How much is believed of it: a node may also go on by itself, and beside others. */
-#define BELIEF         0.98
+#define BELIEF         0.999
 #define BELIEF_SIBLING 0.9
 
 /* A later finding replaces an earlier time where it is so much surer. */
