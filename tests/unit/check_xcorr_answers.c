@@ -154,5 +154,43 @@ START_TEST(slow_answers)
 }
 END_TEST
 
+/*
+ * 1 asks 2 some times and then 3, but in one case of TEN_OR_SO it is content with what 2 has: it bids 2 goodbye, which nobody
+ * answers, and answers 0. What came back from 2 has two effects there, which it hardly ever has; still it is no answer to
+ * the call alone.
+ */
+START_TEST(goodbye)
+{
+	static const int rows[] = { 10, 20 };
+	static const Edge none = { 0, 1, 0, 0, 0 }, last = { 2, 1, 0, 0, 0 };
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 t = 0;
+	int n = 2000, n_content = 0;
+	for (int i = 0; i < n; i++) {
+		gboolean is_content = !wp_random64_below(&random, (guint32)rows[_i]);
+		send(messages, 0, 1, t += 20 * MS + wp_random64_below(&random, 8 * MS));
+		for (int k = 0; k < 4; k++) {
+			send(messages, 1, 2, t = later(&random, t, 100));
+			send_answer(messages, 2, 1, t = later(&random, t, 40));
+		}
+		if (is_content) {
+			send(messages, 1, 2, t = later(&random, t, 20));
+			n_content++;
+		} else {
+			send(messages, 1, 3, t = later(&random, t, 100));
+			send_answer(messages, 3, 1, t = later(&random, t, 2000));
+		}
+		send_answer(messages, 1, 0, t = later(&random, t, 100));
+	}
+	wp_messages_freeze(messages);
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	double by_call = count_caused(spectra, &none), by_answer = count_caused(spectra, &last);
+	ck_assert_msg(by_answer > 0.8 * n_content && by_call < 0.1 * n_content,
+		      "of %d answers %g come of what 2 said, %g of the call", n_content, by_answer,
+		      by_call);
+}
+END_TEST
+
 WP_SUITE_OF_ROWS("xcorr-answers", { in_line, 0 }, { beyond_what_stands_out, 0 },
-		 { slow_answers, 4 })
+		 { slow_answers, 4 }, { goodbye, 2 })
