@@ -27,10 +27,16 @@
 /* Of calls without a known cause, so many may have been begun by others that are left over: one for ten in a row. */
 #define LEAST_BEGUN 0.1
 
+/* Of the answers of a host, so many are without a cause where there are delays longer than those found there. */
+#define MANY_LEFT 0.1
+
+/* Lags beyond those found at the host have so many messages in them at most, as each is a candidate. */
+#define MOST_CANDIDATES 100
+
 /* Pairs of a host that are tried; of more, none: each costs as much as one that was found. */
 #define MAX_TRIED 1024
 
-/* Lags tried: from this part of the longest lag found at the host on, all time scales alike. */
+/* Lags tried: from this part of the longest lag on, all time scales alike. */
 #define LEAST_LAG 300
 
 static WpPair *
@@ -101,7 +107,8 @@ typedef struct {
 	guint32 n_outs;
 	double without_effect;
 	double without_cause;
-	gint64 reach_ns; /* longest lag of the pairs found */
+	gint64 found_ns; /* longest lag of the pairs found */
+	gint64 reach_ns; /* lags that are tried */
 	gboolean answers;
 } Rest;
 
@@ -124,10 +131,21 @@ without_cause(const WpXcorrModel *model, guint32 edge)
 	return has_pairs ? CLAMP(model->own[edge], LEAST_LEFT * n, n) : n;
 }
 
+/* The longest lag of all pairs found. */
+static gint64
+longest_lag(const WpXcorrModel *model)
+{
+	gint64 longest = 0;
+	for (guint32 i = 0; i < model->pairs->len; i++)
+		longest = MAX(longest, pair_at(model, i)->max_ns);
+	return longest;
+}
+
 static Rest
 rest_of(const WpXcorrModel *model, guint32 host, const double *left_in)
 {
 	Rest rest = { .host = host };
+	double answers = 0, left = 0;
 	for (guint32 i = 0; i < model->messages->n; i++) {
 		const WpEdge *edge = &model->messages->edges[i];
 		if (edge->receiver_host == host) {
@@ -139,11 +157,16 @@ rest_of(const WpXcorrModel *model, guint32 host, const double *left_in)
 		rest.n_outs++;
 		rest.answers |= edge->is_return;
 		rest.without_cause += without_cause(model, i);
+		answers += edge->is_return ? (double)edge->n : 0;
+		left += edge->is_return ? without_cause(model, i) : 0;
 		for (guint32 p = model->first_pair[i]; p < model->first_pair[i + 1]; p++)
-			rest.reach_ns = MAX(rest.reach_ns, pair_at(model, p)->max_ns);
+			rest.found_ns = MAX(rest.found_ns, pair_at(model, p)->max_ns);
 	}
-	if (!rest.reach_ns)
-		rest.reach_ns = model->max_lag_ns;
+	if (!rest.found_ns)
+		rest.found_ns = model->max_lag_ns;
+	/* Else what was found at the host are not all of its delays. */
+	rest.reach_ns = left > MANY_LEFT * answers ? longest_lag(model) : rest.found_ns;
+	rest.reach_ns = MAX(rest.reach_ns, rest.found_ns);
 	return rest;
 }
 
@@ -248,6 +271,16 @@ widen(WpPair *pair, const WpPair *from)
 	pair->mass += from->mass;
 }
 
+/* Lags tried for messages of IN. */
+static gint64
+reach_of(const WpXcorrModel *model, const Rest *rest, const WpEdge *in)
+{
+	const WpMessages *messages = model->messages;
+	double duration = (double)(messages->end_ns - messages->begin_ns) + 1;
+	gint64 most = (gint64)(MOST_CANDIDATES * duration / (double)in->n);
+	return MAX(MIN(rest->reach_ns, most), rest->found_ns);
+}
+
 static void
 eliminate_at(const WpXcorrModel *model, const Rest *rest, guint32 out, const double *left_in,
 	     GArray *found)
@@ -264,7 +297,8 @@ eliminate_at(const WpXcorrModel *model, const Rest *rest, guint32 out, const dou
 		double expected = left_in[i] * without_cause(model, out) / all;
 		if (expected < MIN_EXPECTED)
 			continue;
-		WpPair pair = pair_of_any_lag(i, out, expected / (double)in->n, rest->reach_ns);
+		WpPair pair = pair_of_any_lag(i, out, expected / (double)in->n,
+					      reach_of(model, rest, in));
 		WpPair *known = find_known(model, i, out);
 		if (known) {
 			widen(known, &pair);
