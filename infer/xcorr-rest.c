@@ -131,16 +131,6 @@ without_cause(const WpXcorrModel *model, guint32 edge)
 	return has_pairs ? CLAMP(model->own[edge], LEAST_LEFT * n, n) : n;
 }
 
-/* The longest lag of all pairs found. */
-static gint64
-longest_lag(const WpXcorrModel *model)
-{
-	gint64 longest = 0;
-	for (guint32 i = 0; i < model->pairs->len; i++)
-		longest = MAX(longest, pair_at(model, i)->max_ns);
-	return longest;
-}
-
 static Rest
 rest_of(const WpXcorrModel *model, guint32 host, const double *left_in)
 {
@@ -165,8 +155,7 @@ rest_of(const WpXcorrModel *model, guint32 host, const double *left_in)
 	if (!rest.found_ns)
 		rest.found_ns = model->max_lag_ns;
 	/* Else what was found at the host are not all of its delays. */
-	rest.reach_ns = left > MANY_LEFT * answers ? longest_lag(model) : rest.found_ns;
-	rest.reach_ns = MAX(rest.reach_ns, rest.found_ns);
+	rest.reach_ns = left > MANY_LEFT * answers ? model->max_lag_ns : rest.found_ns;
 	return rest;
 }
 

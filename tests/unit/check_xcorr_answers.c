@@ -154,6 +154,41 @@ START_TEST(slow_answers)
 }
 END_TEST
 
+/* Ends any moment, whenever it began: MEAN_US later on average. */
+static gint64
+any_time_later(WpRandom64 *random, gint64 time, gint64 mean_us)
+{
+	while (wp_random64_below(random, 200))
+		time += mean_us * 5;
+	return time + wp_random64_below(random, (guint32)mean_us * 5);
+}
+
+/*
+ * 1 knows some answers by heart, one in so many: that stands out. The others end any moment, while some ten more calls come, and nothing
+ * else of 1 stands out, nor tells how long they may take.
+ */
+START_TEST(memoryless)
+{
+	static const int rows[] = { 8, 16 };
+	static const Edge own = { 0, 1, 0, 0, 0 };
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 now = 0;
+	int n = 2000;
+	for (int i = 0; i < n; i++) {
+		gint64 t = now += wp_random64_below(&random, 2 * MS);
+		send(messages, 0, 1, t);
+		gboolean is_known = !wp_random64_below(&random, (guint32)rows[_i]);
+		send_answer(messages, 1, 0,
+			    is_known ? later(&random, t, 30) : any_time_later(&random, t, 10000));
+	}
+	wp_messages_freeze(messages);
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	double caused = count_caused(spectra, &own);
+	ck_assert_msg(caused > 0.9 * n, "%g of %d answers", caused, n);
+}
+END_TEST
+
 /*
  * 1 asks 2 some times and then 3, but in one case of TEN_OR_SO it is content with what 2 has: it bids 2 goodbye, which nobody
  * answers, and answers 0. What came back from 2 has two effects there, which it hardly ever has; still it is no answer to
@@ -193,4 +228,4 @@ START_TEST(goodbye)
 END_TEST
 
 WP_SUITE_OF_ROWS("xcorr-answers", { in_line, 0 }, { beyond_what_stands_out, 0 },
-		 { slow_answers, 4 }, { goodbye, 2 })
+		 { slow_answers, 4 }, { memoryless, 2 }, { goodbye, 2 })
