@@ -79,6 +79,12 @@
 #define GUESS_PRIOR_SHARE 0.02
 
 /*
+ * An answer has an effect as a rule, unless it is waited for together with others. Where times do not tell whether a program
+ * goes on with it, or did both things from the first and let the answer be, this decides.
+ */
+#define GUESS_PRIOR_ANSWER 0.1
+
+/*
  * Rounds in which a message may have any number of effects: before it is known how many there are, the clearest would leave
  * nothing to the others.
  */
@@ -343,7 +349,7 @@ guess_fanout(double mean)
 	return guess;
 }
 
-/* (transfer full) By edge: how many effects a message has on average. */
+/* (transfer full) By edge: how many effects a message has on average, as far as is known. */
 static double *
 mean_effects(const WpXcorrModel *model)
 {
@@ -370,9 +376,12 @@ learn_fanouts(WpXcorrModel *model)
 	g_autofree double *means = mean_effects(model);
 	for (guint32 i = 0; i < model->messages->n; i++) {
 		const WpFanout *counts = &model->fanout_counts[i];
-		WpFanout guess = guess_fanout(means[i]);
+		gboolean is_return = model->messages->edges[i].is_return;
+		double mean = is_return && means[i] > 0 ? MAX(means[i], 1) : means[i];
+		WpFanout guess = guess_fanout(mean);
 		double n = MAX((double)model->messages->edges[i].n, counts->n);
-		double prior = GUESS_PRIOR + GUESS_PRIOR_SHARE * n;
+		double share = is_return ? GUESS_PRIOR_ANSWER : GUESS_PRIOR_SHARE;
+		double prior = GUESS_PRIOR + share * n;
 		for (int k = 0; k <= WP_MAX_EFFECTS; k++) {
 			double met = counts->of[k] + (k ? 0 : n - counts->n);
 			model->fanout[i].of[k] = (met + prior * guess.of[k]) / (n + prior);

@@ -190,6 +190,39 @@ START_TEST(memoryless)
 END_TEST
 
 /*
+ * 1 asks 2 in some cases, which is quick, and then works for a time that may end any moment, so that times do not tell whether
+ * an answer to 0 comes of what 2 said or of the call before. But it is not the rule that what 2 says has no effect.
+ */
+START_TEST(asked_before)
+{
+	static const struct {
+		guint32 one_in;
+		int mean_us; /* of the work of 1 */
+	} rows[] = { { 2, 10000 }, { 4, 10000 }, { 8, 30000 } };
+	static const Edge asked = { 2, 1, 0, 0, 0 };
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 now = 0;
+	int n = 2000, n_asked = 0;
+	for (int i = 0; i < n; i++) {
+		gint64 t = now += wp_random64_below(&random, 2 * MS);
+		send(messages, 0, 1, t);
+		if (!wp_random64_below(&random, rows[_i].one_in)) {
+			send(messages, 1, 2, t = any_time_later(&random, t, 2000));
+			send_answer(messages, 2, 1, t = later(&random, t, 40));
+			n_asked++;
+		}
+		send_answer(messages, 1, 0, any_time_later(&random, t, rows[_i].mean_us));
+	}
+	wp_messages_freeze(messages);
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	double caused = count_caused(spectra, &asked);
+	ck_assert_msg(caused > 0.7 * n_asked && caused < 1.3 * n_asked, "%g of %d", caused,
+		      n_asked);
+}
+END_TEST
+
+/*
  * 1 asks 2 some times and then 3, but in one case of TEN_OR_SO it is content with what 2 has: it bids 2 goodbye, which nobody
  * answers, and answers 0. What came back from 2 has two effects there, which it hardly ever has; still it is no answer to
  * the call alone.
@@ -228,4 +261,4 @@ START_TEST(goodbye)
 END_TEST
 
 WP_SUITE_OF_ROWS("xcorr-answers", { in_line, 0 }, { beyond_what_stands_out, 0 },
-		 { slow_answers, 4 }, { memoryless, 2 }, { goodbye, 2 })
+		 { slow_answers, 4 }, { memoryless, 2 }, { asked_before, 3 }, { goodbye, 2 })
