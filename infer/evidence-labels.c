@@ -1,7 +1,7 @@
 /*
  * Evidence of kind "labels": a proxy passes on what it was asked for, so the label comes out as it came in,
- * or with another method before the same path. Frequent labels are classes of their own, of which timelines
- * know what they call; this tells for the rare ones as well.
+ * or with another verb before what it is about: a path (GET /a, POST /a), a subject (PUB a, MSG a). Frequent labels
+ * are classes of their own, of which timelines know what they call; this tells for the rare ones as well.
  */
 #include <string.h>
 
@@ -10,17 +10,17 @@
 
 enum {
 	LEVEL_OTHER,
-	LEVEL_PATH,
+	LEVEL_ABOUT,
 	LEVEL_LABEL,
 	N_LEVELS
 };
 
-/* What stands behind the first word, where that begins with a '/'; else NULL. */
+/* What the label is about: what stands behind its first word; NULL: it is one word. */
 static const char *
-path_of(const char *label)
+object_of(const char *label)
 {
 	const char *blank = strchr(label, ' ');
-	return blank && blank[1] == '/' ? blank + 1 : NULL;
+	return blank && blank[1] ? blank + 1 : NULL;
 }
 
 /* As it was seen: a value that stands in both tells more than that both have one there. */
@@ -48,9 +48,9 @@ level_of(gconstpointer data, guint32 number, guint32 parent)
 		return LEVEL_OTHER;
 	if (out == in)
 		return LEVEL_LABEL;
-	const char *other = path_of(wp_nodes_text(nodes, out));
-	const char *path = other ? path_of(wp_nodes_text(nodes, in)) : NULL;
-	return path && strcmp(path, other) == 0 ? LEVEL_PATH : LEVEL_OTHER;
+	const char *other = object_of(wp_nodes_text(nodes, out));
+	const char *object = other ? object_of(wp_nodes_text(nodes, in)) : NULL;
+	return object && strcmp(object, other) == 0 ? LEVEL_ABOUT : LEVEL_OTHER;
 }
 
 static gboolean
@@ -71,7 +71,7 @@ begin(const WpEvidenceHost *host)
 
 const WpEvidenceKind wp_evidence_labels = {
 	.name = "labels",
-	.summary = "a label or path that comes out as it came in",
+	.summary = "a label, or what it is about, that comes out as it came in",
 	.is_default = TRUE,
 	.tells_first = TRUE,
 	.word = WP_EVIDENCE_LABELS,

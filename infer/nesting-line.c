@@ -6,7 +6,7 @@
 
 #include "infer/density.h"
 #include "infer/nesting-rate.h"
-#include "infer/nesting-shift.h"
+#include "infer/nesting-score.h"
 #include "infer/nesting-workers.h"
 #include "infer/random.h"
 #include "infer/timeline.h"
@@ -34,9 +34,6 @@
 
 /* Of the density of what is always 0, in its bin: it is smoothed (density.h). */
 #define END_SHARE (5.0 / 9)
-
-/* Of the doubts in an answer tell how many others are about as good: two things exchanged make two doubts. */
-#define DOUBTS 0.4
 
 #define MIN_LIKELIER 0.04 /* nats a thing sent */
 
@@ -495,49 +492,6 @@ learn(Line *line)
 
 /* --- the answer --- */
 
-/* What has no cause comes as the load is there: one that varies is no sign of causes. Log likelihood, per grain, of all such. */
-static double
-score_alone(const WpNestProblem *problem)
-{
-	WpNestShift shift = wp_nest_shift_of(problem, 0, 1);
-	WpNestOrder *order = wp_nest_order_new(problem, &shift);
-	double total = 0;
-
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
-		double load = wp_nest_order_load(order, b, problem->grain_ns);
-		if (problem->bundles[b].parent == WP_NO_PARENT)
-			total += wp_quick_log(&problem->quick, load) - 1;
-	}
-	wp_nest_order_free(order);
-	return total;
-}
-
-/*
- * How likely the answer of PROBLEM is, learned from itself; and others about as good with it: as often as it is doubted,
- * but by halves, as two things exchanged make two doubts.
- */
-static double
-score_answer(const WpNestProblem *problem, const WpNestBelief *beliefs)
-{
-	g_autoptr(WpTimelines) timelines = wp_timelines_new(problem);
-	double total = score_alone(problem);
-
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
-		double sure = MAX(beliefs[b].probability, 1e-3);
-		if (problem->bundles[b].parent != WP_NO_PARENT)
-			total -= DOUBTS * wp_quick_log(&problem->quick, MIN(sure, 1));
-	}
-	wp_timelines_learn(timelines, 0, problem->n_parents);
-	for (guint32 p = 0; p < wp_nest_n_all_parents(problem); p++) {
-		const WpNestParent *parent = &problem->parents[p];
-		if (parent->is_ghost && parent->n == 0)
-			continue;
-		total += wp_timelines_score(timelines, p, parent->children, parent->n) +
-			 wp_timelines_cost_of_once(timelines, parent->children, parent->n);
-	}
-	return total;
-}
-
 /* How likely it is if all that is sent overlaps; as timelines have it, in which the end of a message counts. */
 static double
 score_rate(const WpNestProblem *problem)
@@ -768,6 +722,26 @@ settle_all(Line *line)
 	return settle_best(line);
 }
 
+/* How much more evidence says for the answer than for one that is drawn in LINE. */
+static double
+score_evidence(Line *line)
+{
+	const WpNestProblem *problem = line->problem;
+	double more = 0;
+
+	draw(line);
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		more += wp_nest_odds(problem, &problem->bundles[b], problem->bundles[b].parent);
+	for (guint32 p = 0; p < line->own.n_parents; p++) {
+		const WpNestParent *own = &line->own.parents[p];
+		for (guint32 i = 0; i < own->n; i++) {
+			guint32 b = problem->children[own->children[i]].bundle;
+			more -= wp_nest_odds(problem, &problem->bundles[b], p);
+		}
+	}
+	return more;
+}
+
 gboolean
 wp_nest_try_line(WpNestProblem *problem, WpNestBelief *beliefs)
 {
@@ -775,10 +749,11 @@ wp_nest_try_line(WpNestProblem *problem, WpNestBelief *beliefs)
 		return FALSE;
 	Line line;
 	init_line(problem, &line);
-	double least = MAX(score_answer(problem, beliefs), score_rate(problem));
+	double least = MAX(wp_nest_score_answer(problem, beliefs), score_rate(problem));
 	least = MAX(least, score_clock(&line)) + MIN_LIKELIER * problem->n_children;
-	gboolean is_line =
-		settle_all(&line) > least && is_steady(&line) && !wp_nest_is_stopped(problem);
+	double got = settle_all(&line);
+	gboolean is_line = got > least && got > least + score_evidence(&line) && is_steady(&line) &&
+			   !wp_nest_is_stopped(problem);
 	if (is_line)
 		take_draws(&line, problem, beliefs);
 	clear_line(&line);

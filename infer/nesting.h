@@ -14,6 +14,7 @@
  *   nesting-pace.c      the whole: by which clock the host's work goes, and the answer on it
  *   nesting-line.c      messages taken one at a time, in order: another answer where that is likelier
  *   nesting-rate.c      ... than what messages worked at side by side would send
+ *   nesting-score.c     ... than the answer that there was
  *   nesting-workers.c   ... or by several workers: when each was taken up
  *   nesting-clock.c     clocks that go the slower the more the host has in hand
  *   nesting-turns.c     how long what comes in waits for its turn

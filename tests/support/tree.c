@@ -85,12 +85,19 @@ read_size(Reader *reader)
 	return accept(reader, '#') ? (guint64)(read_time(reader) / US) : WP_NO_SIZE;
 }
 
+/* (transfer full) "/GET+x"; NULL: there is none. */
+static char *
+read_label(Reader *reader)
+{
+	return accept(reader, '/') ? g_strdelimit(read_word(reader), "+", ' ') : NULL;
+}
+
 /* "web/GET[0-100](...)", called by the node at CALLER. */
 static void
 read_call(Reader *reader, guint32 caller, const WpEndpoint *caller_endpoint, guint64 parent)
 {
 	g_autofree char *word = read_word(reader);
-	g_autofree char *label = accept(reader, '/') ? read_word(reader) : NULL;
+	g_autofree char *label = read_label(reader);
 	guint64 id = reader->parents->len;
 	WpEndpoint endpoint, from = *caller_endpoint;
 	guint32 node = find_node(reader, word, &endpoint);

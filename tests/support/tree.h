@@ -4,7 +4,7 @@
  *     client>web[0-100](auth[10-20],db/SELECT[30-90](disk[40-50]))
  *
  * reads: client calls web at 0 us, which returns at 100 us; meanwhile web calls auth, then db, ... Trees
- * stand one after another, divided by blanks. A node may carry an operation after '/', and an address
+ * stand one after another, divided by blanks. A node may carry an operation after '/', in which '+' is a blank, and an address
  * with a port as its name ("10.0.0.1:80"; calls then come from the address, at ports from 40000), and then
  * what else is known of it: values that it carries ("=4711=77", identifiers "=+4711"), bytes of the call and
  * its return ("#214#5120"), the flow ("@3"), in this order. After

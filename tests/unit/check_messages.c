@@ -447,6 +447,54 @@ add_singles(WpRandom64 *random, GString *text, GArray *truth, int n_sent)
 	add_broker(random, text, truth, n_sent, 30);
 }
 
+/*
+ * A broker, to which messages on three subjects come in a packet, and which sends each on to who wants that subject, the
+ * subscribers in any order. By their times it takes one after the other; what they are about says whose each is.
+ */
+static const struct {
+	const char *name;
+	guint n_subjects;
+	double between_us; /* mean, of packets */
+	double right;      /* floor: share of the links */
+} brokers[] = {
+	{ "one packet at a time", 200, 2000, 0.99 },
+	{ "several", 200, 300, 0.99 },
+	{ "few subjects", 10, 300, 0.95 },
+};
+
+START_TEST(subjects)
+{
+	WpRandom64 random = { 4711 };
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
+	double at_us = 0, several;
+
+	g_array_set_size(truth, 1);
+	for (int n = 0; n < wp_test_number(400, 30); n++) {
+		guint64 first = truth->len;
+		guint subject = wp_random64_below(&random, brokers[_i].n_subjects);
+		guint turn = wp_random64_below(&random, 3), n_subjects = brokers[_i].n_subjects;
+		at_us += gap_us(&random, 1e6 / brokers[_i].between_us);
+		for (guint i = 0; i < 3; i++)
+			g_string_append_printf(text, "app>nats/PUB+s%u[%.0f] ",
+					       (subject + i) % n_subjects, at_us);
+		g_array_set_size(truth, truth->len + 3);
+		for (guint i = 0; i < 3; i++) {
+			guint which = (turn + 3 - i) % 3;
+			guint64 cause = first + which;
+			g_string_append_printf(text, "nats>sub/MSG+s%u[%.0f] ",
+					       (subject + which) % n_subjects, at_us + 60 + 5 * i);
+			g_array_append_val(truth, cause);
+		}
+	}
+	g_autoptr(WpTree) tree = wp_tree_new(text->str);
+	double right = share_right(tree, truth, &several);
+	if (wp_test_number(1, 0))
+		ck_assert_msg(right >= brokers[_i].right, "%s: %.3f right", brokers[_i].name,
+			      right);
+}
+END_TEST
+
 typedef struct {
 	guint64 id;
 	double us;
@@ -580,5 +628,5 @@ END_TEST
 
 WP_SUITE_OF_ROWS("messages", { right_parents, G_N_ELEMENTS(rows) }, { wakes, G_N_ELEMENTS(loops) },
 		 { timers, G_N_ELEMENTS(timer_loops) }, { promises, G_N_ELEMENTS(promised) },
-		 { packets, G_N_ELEMENTS(packed) }, { coarse_clock, 0 }, { applies, 0 },
-		 { ends, 0 })
+		 { packets, G_N_ELEMENTS(packed) }, { subjects, G_N_ELEMENTS(brokers) },
+		 { coarse_clock, 0 }, { applies, 0 }, { ends, 0 })
