@@ -301,7 +301,7 @@ free_work(WpDeal *deal)
 
 /*
  * How each host works is as it was found: whether it is found again would say more of that search than of links that
- * are found by it.
+ * are found by it. Calls that had waited for a connection are those that had: dealt, they do not stand in line.
  */
 static WpLinks *
 infer_again(const WpDeal *deal, const WpDealMethod *method, GError **error)
@@ -313,14 +313,18 @@ infer_again(const WpDeal *deal, const WpDealMethod *method, GError **error)
 	for (guint32 i = 0; i < spans->n; i++)
 		n_hosts = MAX(n_hosts, spans->spans[i].caller_host + 1);
 	g_autofree WpPace *paces = g_new0(WpPace, MAX(n_hosts, 1));
+	g_autofree guint8 *has_waited = g_new0(guint8, MAX(spans->n, 1));
 	for (guint32 i = 0; i < spans->n; i++) {
 		guint32 former = wp_deal_former(deal, i);
-		guint32 host =
-			former == WP_NO_SPAN ? G_MAXUINT32 : deal->spans->spans[former].caller_host;
+		if (former == WP_NO_SPAN)
+			continue;
+		guint32 host = deal->spans->spans[former].caller_host;
 		if (host < links->n_paces)
 			paces[spans->spans[i].caller_host] = links->paces[host];
+		has_waited[i] = (links->links[former].evidence & WP_EVIDENCE_POOL) != 0;
 	}
-	return wp_engine_infer_paced(method->engine, deal->dealt, method->options, paces, n_hosts,
+	const WpWorkings workings = { paces, n_hosts, has_waited };
+	return wp_engine_infer_known(method->engine, deal->dealt, method->options, &workings,
 				     method->stop, error);
 }
 

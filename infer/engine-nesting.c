@@ -55,12 +55,10 @@ typedef struct {
 	WpLinks *links;
 	WpNestOptions options;
 	WpMissing *missing;
-	guint32 *joined;     /* by host: kinds that were not told apart */
-	gboolean *solved;    /* by host; not all of them only where it was stopped */
-	WpPace *paces;       /* by host: as found */
-	const WpPace *known; /* ... as told, of N_KNOWN; the others go by real time then */
-	guint32 n_known;
-	gboolean is_paced; /* they are told */
+	guint32 *joined;         /* by host: kinds that were not told apart */
+	gboolean *solved;        /* by host; not all of them only where it was stopped */
+	WpPace *paces;           /* by host: as found */
+	const WpWorkings *known; /* as told; NULL: they are to be found */
 } Engine;
 
 static gboolean
@@ -251,7 +249,8 @@ solve_host(Engine *engine, guint32 host)
 {
 	static const WpPace real_time = { .processors = 1 };
 	const Lists *in = &engine->incoming, *out = &engine->outgoing;
-	const WpPace *known = host < engine->n_known ? &engine->known[host] : &real_time;
+	const WpWorkings *known = engine->known;
+	gboolean is_known = known && host < known->n_paces;
 	g_autoptr(GArray) marks = marks_of(engine, host);
 	const WpNestHost own = { .incoming = in->spans + in->first[host],
 				 .n_incoming = in->first[host + 1] - in->first[host],
@@ -260,7 +259,10 @@ solve_host(Engine *engine, guint32 host)
 				 .marks = (const WpNestMark *)(const void *)marks->data,
 				 .n_marks = marks->len,
 				 .n_lost = wp_missing_of(engine->missing, host).n,
-				 .known = engine->is_paced ? known : NULL };
+				 .has_waited = known ? known->has_waited : NULL,
+				 .known = is_known ? &known->paces[host]
+					  : known  ? &real_time
+						   : NULL };
 	g_autofree WpNestBelief *beliefs = NULL;
 	WpNestProblem *problem = wp_nest_solve(engine->resolved, &own, &engine->options, &beliefs,
 					       &engine->paces[host]);
@@ -457,9 +459,7 @@ check(const void *given, GError **error)
 /* What is told beforehand. */
 typedef struct {
 	const WpReference *reference; /* NULL: nothing */
-	const WpPace *paces;
-	guint32 n_paces;
-	gboolean is_paced; /* PACES are told */
+	const WpWorkings *workings;   /* likewise */
 } Told;
 
 static WpLinks *
@@ -487,9 +487,7 @@ run_told(const WpResolved *resolved, const void *given, const Told *told, WpStop
 			  .spans = spans->spans,
 			  .n_spans = spans->n,
 			  .links = new_links(spans->n),
-			  .known = told->paces,
-			  .n_known = told->n_paces,
-			  .is_paced = told->is_paced,
+			  .known = told->workings,
 			  .options = { .after_ns = options.after_ns,
 				       .skew_ns = options.skew_ns,
 				       .anneals = !options.no_noise,
@@ -528,7 +526,7 @@ run_told(const WpResolved *resolved, const void *given, const Told *told, WpStop
 static WpLinks *
 run(const WpResolved *resolved, const void *given, WpStopFunc stop, GError **error)
 {
-	const Told nothing = { .is_paced = FALSE };
+	const Told nothing = { NULL, NULL };
 	return run_told(resolved, given, &nothing, stop, error);
 }
 
@@ -541,10 +539,10 @@ run_reference(const WpResolved *resolved, const void *given, const WpReference *
 }
 
 static WpLinks *
-run_paced(const WpResolved *resolved, const void *given, const WpPace *paces, guint32 n_paces,
+run_known(const WpResolved *resolved, const void *given, const WpWorkings *workings,
 	  WpStopFunc stop, GError **error)
 {
-	const Told told = { .paces = paces, .n_paces = n_paces, .is_paced = TRUE };
+	const Told told = { .workings = workings };
 	return run_told(resolved, given, &told, stop, error);
 }
 
@@ -590,6 +588,6 @@ const WpEngine wp_engine_nesting = {
 	.check = check,
 	.applies = applies,
 	.run = run,
-	.run_paced = run_paced,
+	.run_known = run_known,
 	.run_reference = run_reference,
 };

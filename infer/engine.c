@@ -34,12 +34,12 @@ wp_engine_infer(const WpEngine *engine, WpResolved *resolved, const void *option
 }
 
 WpLinks *
-wp_engine_infer_paced(const WpEngine *engine, WpResolved *resolved, const void *options,
-		      const WpPace *paces, guint32 n_paces, WpStopFunc stop, GError **error)
+wp_engine_infer_known(const WpEngine *engine, WpResolved *resolved, const void *options,
+		      const WpWorkings *workings, WpStopFunc stop, GError **error)
 {
-	if (!engine->run_paced)
+	if (!engine->run_known)
 		return wp_engine_infer(engine, resolved, options, stop, error);
-	WpLinks *links = engine->run_paced(resolved, options, paces, n_paces, stop, error);
+	WpLinks *links = engine->run_known(resolved, options, workings, stop, error);
 	if (links)
 		wp_resolved_take_owners(resolved, links);
 	return links;

@@ -45,6 +45,14 @@ typedef struct {
 	const guint32 *parents; /* by span: the true parent, or WP_NO_SPAN: none, or not known */
 } WpReference;
 
+/* How all works, as it was found of other calls that are worked at in the same way. Borrowed. */
+typedef struct {
+	const WpPace *paces; /* by host; beyond N_PACES all go by real time */
+	guint32 n_paces;
+	const guint8 *
+		has_waited; /* by span: for a connection, so that its begin tells nothing; NULL: that is to be found */
+} WpWorkings;
+
 /*
  * TRUE = come to an end with what there is: Ctrl-C. Long work asks it often, so it only looks at a flag.
  * NULL = never.
@@ -77,12 +85,9 @@ typedef struct {
 	WpLinks *(*run)(const WpResolved *resolved, const void *options, WpStopFunc stop,
 			GError **error);
 
-	/*
-	 * The same, but how each host works is not asked anew: as PACES say, by host, and by real time where they say
-	 * nothing. NULL: it does not ask that.
-	 */
-	WpLinks *(*run_paced)(const WpResolved *resolved, const void *options, const WpPace *paces,
-			      guint32 n_paces, WpStopFunc stop, GError **error);
+	/* The same, but how all works is not asked anew: as WORKINGS say. NULL: it does not ask that. */
+	WpLinks *(*run_known)(const WpResolved *resolved, const void *options,
+			      const WpWorkings *workings, WpStopFunc stop, GError **error);
 
 	/* The same as run, knowing REFERENCE; NULL: it learns nothing. */
 	WpLinks *(*run_reference)(const WpResolved *resolved, const void *options,
@@ -99,10 +104,9 @@ extern const WpEngine *const wp_engines[];
 WpLinks *wp_engine_infer(const WpEngine *engine, WpResolved *resolved, const void *options,
 			 WpStopFunc stop, GError **error);
 
-/* (transfer full) The same, by the PACES of hosts where ENGINE asks for them. */
-WpLinks *wp_engine_infer_paced(const WpEngine *engine, WpResolved *resolved, const void *options,
-			       const WpPace *paces, guint32 n_paces, WpStopFunc stop,
-			       GError **error);
+/* (transfer full) The same, by WORKINGS where ENGINE asks for them. */
+WpLinks *wp_engine_infer_known(const WpEngine *engine, WpResolved *resolved, const void *options,
+			       const WpWorkings *workings, WpStopFunc stop, GError **error);
 
 /* The first that applies; never NULL (the last is taken). */
 const WpEngine *wp_engine_auto(const WpResolved *resolved);

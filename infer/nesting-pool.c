@@ -17,9 +17,11 @@
 #define FIRST_DELAY_NS 25000
 #define LAST_DELAY_NS  1600000
 
-#define MIN_HANDED     30 /* calls */
-#define CONTRAST       4 /* times as many begin within that delay as within another such behind it */
-#define TIMES_AS_OFTEN 3 /* ... while no connection is free as while one is */
+#define MIN_HANDED 30 /* calls */
+#define CONTRAST   4  /* times as many begin within that delay as within another such behind it */
+#define TIMES_AS_OFTEN                                                                             \
+	1.3 /* ... while no connection is free as while one is, or seems to be: some are kept by requests */
+#define DEVIATIONS 4 /* ... standard ones, that it is more often by */
 
 /* A connection between two calls, of which the second is not of the same bundle. */
 typedef struct {
@@ -160,10 +162,15 @@ is_line(const Tally *tally)
 {
 	double share = (double)tally->n_short[0] / MAX(tally->n[0], 1);
 	double share_free = (tally->n_short[1] + 1.0) / (tally->n[1] + 1.0);
+	double of_all =
+		(double)(tally->n_short[0] + tally->n_short[1]) / MAX(tally->n[0] + tally->n[1], 1);
+	double variance =
+		of_all * (1 - of_all) * (1.0 / MAX(tally->n[0], 1) + 1.0 / MAX(tally->n[1], 1));
 
 	return tally->n_short[0] >= MIN_HANDED && tally->n[1] >= MIN_HANDED &&
 	       tally->n_short[0] > CONTRAST * tally->n_next[0] &&
-	       share > TIMES_AS_OFTEN * share_free;
+	       share > TIMES_AS_OFTEN * share_free &&
+	       (share - share_free) * (share - share_free) > DEVIATIONS * DEVIATIONS * variance;
 }
 
 /* The least delay within which calls have waited, or -1: none have. */
@@ -186,17 +193,16 @@ mark_waiting(WpNestProblem *problem, Pool *pool)
 
 	for (guint i = 0; i < pool->pauses->len; i++) {
 		const Pause *pause = &g_array_index(pool->pauses, Pause, i);
-		problem->children[pause->child].has_waited =
-			pause->until_ns - pause->from_ns <= delay_ns;
+		WpNestChild *child = &problem->children[pause->child];
+		child->has_waited = pause->until_ns - pause->from_ns <= delay_ns;
 	}
 }
 
-void
-wp_nest_find_waiting(WpNestProblem *problem)
+static void
+mark_pools(WpNestProblem *problem)
 {
-	if (!wp_evidence_has(problem->options->evidence, &wp_evidence_pools))
-		return;
 	GArray *pools = find_pools(problem);
+
 	for (guint i = 0; i < pools->len; i++) {
 		Pool *pool = &g_array_index(pools, Pool, i);
 		if (pool->n_overlaps <= pool->pauses->len / 10)
@@ -204,6 +210,26 @@ wp_nest_find_waiting(WpNestProblem *problem)
 		g_array_unref(pool->pauses);
 	}
 	g_array_unref(pools);
+}
+
+static void
+mark_known(WpNestProblem *problem, const guint8 *known)
+{
+	for (guint32 c = 0; c < problem->n_children; c++) {
+		WpNestChild *child = &problem->children[c];
+		child->has_waited = child->span != WP_NO_SPAN && known[child->span];
+	}
+}
+
+void
+wp_nest_find_waiting(WpNestProblem *problem, const guint8 *known)
+{
+	if (!wp_evidence_has(problem->options->evidence, &wp_evidence_pools))
+		return;
+	if (known)
+		mark_known(problem, known);
+	else
+		mark_pools(problem);
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		WpNestBundle *bundle = &problem->bundles[b];
 		bundle->has_waited =

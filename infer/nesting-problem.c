@@ -681,7 +681,7 @@ wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 	g_free(builder.callees);
 	g_free(builder.in_transaction);
 	number_bundle_kinds(problem);
-	wp_nest_find_waiting(problem);
+	wp_nest_find_waiting(problem, host->has_waited);
 	problem->after_ns = learn_after(problem);
 	problem->grain_ns = learn_grain(&builder, host);
 	problem->per_grain = 1 / problem->grain_ns;

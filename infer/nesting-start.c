@@ -11,6 +11,7 @@
  * From there, rounds of soft assignment (nesting-soft.c). At last each child goes to its likeliest parent.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "infer/evidence-kind.h"
 #include "infer/nesting-modes.h"
@@ -25,6 +26,7 @@
 #define MIN_SHIFT_NS     100e6
 #define MAX_PLANES       4096 /* 32 kB each: with more, classes are not told apart */
 #define HOPELESS         1e-4 /* weight, of the best */
+#define MOST_KEPT        64 /* candidates: of more, the one taken is hardly right, and takes long */
 #define MANY             1.25 /* of the children: more pairs stand out than can be true */
 #define MOST             0.5  /* of the children: enough, by excess */
 #define MOST_SURPLUS     0.67 /* ... by surplus */
@@ -517,6 +519,50 @@ best_weight(const Start *start, const WpNestBundle *bundle)
  * Candidates outside, in a mode that hardly anybody uses, are no candidates; nor are those that are hopeless
  * beside the best.
  */
+static int
+compare_weights(gconstpointer a, gconstpointer b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x < y) - (x > y);
+}
+
+/* Which candidates of a bundle are kept. */
+typedef struct {
+	double enough;   /* weight; of those with just as much ... */
+	guint32 n_equal; /* ... so many */
+} Kept;
+
+static Kept
+choose_kept(const WpNestStart *start, const WpNestBundle *bundle)
+{
+	const double *weights = start->weights + bundle->first_candidate;
+	Kept kept = { HOPELESS * best_weight(start, bundle), bundle->n_candidates };
+
+	if (bundle->n_candidates <= MOST_KEPT)
+		return kept;
+	g_autofree double *sorted = g_memdup2(weights, bundle->n_candidates * sizeof *weights);
+	qsort(sorted, bundle->n_candidates, sizeof *sorted, compare_weights);
+	double least = sorted[MOST_KEPT - 1];
+	if (least < kept.enough)
+		return kept;
+	kept = (Kept){ least, MOST_KEPT };
+	for (guint32 i = 0; i < MOST_KEPT && sorted[i] > least; i++)
+		kept.n_equal--;
+	return kept;
+}
+
+/* Whether a candidate of WEIGHT is kept. */
+static gboolean
+keep(Kept *kept, double weight)
+{
+	if (weight > kept->enough)
+		return TRUE;
+	if (weight < kept->enough || kept->n_equal == 0)
+		return FALSE;
+	kept->n_equal--;
+	return TRUE;
+}
+
 void
 wp_nest_start_drop(WpNestStart *start, guint32 first, guint32 end)
 {
@@ -529,7 +575,7 @@ wp_nest_start_drop(WpNestStart *start, guint32 first, guint32 end)
 		const WpNestCandidate *own = problem->candidates + bundle->first_candidate;
 		gboolean is_inside = wp_nest_has_inside(problem, own, bundle->n_candidates);
 		guint32 own_first = kept;
-		double enough = HOPELESS * best_weight(start, bundle);
+		Kept choice = choose_kept(start, bundle);
 		bundle->n_possible = 0;
 		for (guint32 i = 0; i < bundle->n_candidates; i++) {
 			WpNestCandidate candidate = own[i];
@@ -539,7 +585,7 @@ wp_nest_start_drop(WpNestStart *start, guint32 first, guint32 end)
 			    candidate.parent != bundle->parent)
 				continue;
 			bundle->n_possible++;
-			if (start->weights[bundle->first_candidate + i] >= enough)
+			if (keep(&choice, start->weights[bundle->first_candidate + i]))
 				problem->candidates[kept++] = candidate;
 		}
 		bundle->first_candidate = own_first;

@@ -268,7 +268,8 @@ typedef struct {
 	const gint64 *begins_ns;  /* by parent: when the work at it began; NULL: when it came */
 	const WpNestHold *held;   /* connections that a request holds */
 	guint32 n_held;
-	const WpPace *known; /* how it works; NULL: that is to be found */
+	const WpPace *known;      /* how it works; NULL: that is to be found */
+	const guint8 *has_waited; /* by span: WpWorkings */
 } WpNestHost;
 
 /* TIME_NS by CLOCK, or as it is where that is NULL: real time. What is earlier is never later (nesting-clock.c). */
@@ -288,8 +289,8 @@ void wp_nest_weigh_packets(WpNestProblem *problem);
 /* How long after a one-way message what it causes may begin; 0: nothing of it stands out (nesting-reach.c). */
 gint64 wp_nest_learn_reach(WpNestProblem *problem);
 
-/* Marks the children and bundles that had waited for a connection (nesting-pool.c). */
-void wp_nest_find_waiting(WpNestProblem *problem);
+/* Marks the children and bundles that had waited for a connection: those of KNOWN, by span, where that is not NULL (nesting-pool.c). */
+void wp_nest_find_waiting(WpNestProblem *problem, const guint8 *known);
 
 /* What stands for how long after its parent's begin such a bundle begins: of all parents the same. */
 #define WP_NEST_WAITED_NS ((gint64)1000000000)

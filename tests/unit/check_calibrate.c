@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "infer/engine-nesting.h"
+#include "tests/support/simulated.h"
 #include "tests/support/suite.h"
 #include "tests/support/tree.h"
 
@@ -99,6 +100,44 @@ START_TEST(says_what_is_so)
 }
 END_TEST
 
+/*
+ * A pool of connections, some of which a request keeps from one call to the next, which looks as if they were free. That
+ * calls have waited is seen all the same; dealt, none stands in line, but when it began tells nothing there either.
+ */
+START_TEST(knows_who_has_waited)
+{
+	static const char text[] =
+		"[simulation]\nrequests = %d\nnetwork = normal(50us, 20%%)\n"
+		"[service app]\nworkers = 8\n[service db]\n[pool app db]\nconnections = 3\n"
+		"[client users]\nclients = 9\nthink = exponential(20ms)\nplan = call app.x\n"
+		"[operation app.x]\nplan = work normal(3ms, 30%%); call db.x; work normal(2ms, "
+		"30%%); "
+		"maybe 30%% { hold db { repeat 4 { call db.y; work normal(1ms, 30%%) } } } "
+		"else { call db.x } work normal(2ms, 30%%)\n"
+		"[operation db.x]\nplan = work lognormal(6ms, 0.5)\n"
+		"[operation db.y]\nplan = work lognormal(3ms, 0.5)\n";
+	g_autofree char *scenario = g_strdup_printf(text, wp_test_number(1500, 60));
+	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
+	g_autoptr(WpTrace) trace = wp_test_simulate(scenario, "pool", truth);
+	WpResolveOptions options;
+	wp_resolve_options_init(&options);
+	g_autoptr(WpResolved) resolved = wp_resolve(trace, &options, NULL);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
+	const WpDealMethod method = { &options, &wp_engine_nesting, NULL, NULL };
+	double right = wp_test_share_right(resolved, links, truth), said = 0, n = 0;
+
+	ck_assert(wp_links_calibrate(links, resolved, &method, NULL));
+	for (guint32 i = 0; i < links->n; i++)
+		if (links->links[i].parent != WP_NO_SPAN) {
+			n++;
+			said += (double)links->links[i].probability;
+		}
+	if (wp_test_number(1, 0))
+		ck_assert_msg(right >= 0.35 && fabs(said / n - right) <= 0.05,
+			      "%.3f right, %.3f said to be", right, said / n);
+}
+END_TEST
+
 /* Of what is sure, and of what is too little to learn from, not a bit changes. */
 START_TEST(leaves_alone)
 {
@@ -165,4 +204,4 @@ START_TEST(deals_a_part)
 }
 END_TEST
 
-WP_SUITE("calibrate", says_what_is_so, leaves_alone, repeats, deals_a_part)
+WP_SUITE("calibrate", says_what_is_so, knows_who_has_waited, leaves_alone, repeats, deals_a_part)

@@ -207,14 +207,41 @@ START_TEST(right_parents)
 	guint32 web = root->callee_host;
 	ck_assert_uint_eq(links->paces[web].workers, 6);
 	/* Who knows it already is not asked again; who knows that there are none goes by real time. */
-	g_autoptr(WpLinks) known = wp_engine_nesting.run_paced(resolved, NULL, links->paces,
-							       links->n_paces, NULL, NULL);
+	const WpWorkings found = { links->paces, links->n_paces, NULL },
+			 nothing = { NULL, 0, NULL };
+	g_autoptr(WpLinks) known = wp_engine_nesting.run_known(resolved, NULL, &found, NULL, NULL);
 	ck_assert_uint_eq(known->paces[web].workers, 6);
 	ck_assert_double_ge(wp_test_share_right(resolved, known, truth), right - 0.005);
-	g_autoptr(WpLinks) none = wp_engine_nesting.run_paced(resolved, NULL, NULL, 0, NULL, NULL);
+	g_autoptr(WpLinks) none = wp_engine_nesting.run_known(resolved, NULL, &nothing, NULL, NULL);
 	ck_assert(!none->paces || none->paces[web].workers == 0);
 }
 END_TEST
 
+/* Of hundreds of requests in flight each call has a few dozen possible parents that are looked at, the likeliest among them. */
+START_TEST(crowd)
+{
+	static const Served row = { "as many as come", 0, 20, 600, FALSE, 0, 0 };
+	g_autofree Request *requests = g_new0(Request, (gsize)row.n);
+
+	serve(&row, requests);
+	g_autoptr(WpTree) tree = make_tree(&row, requests);
+	WpNestProblem *problem = make_problem(tree);
+	WpNestStart *start = wp_nest_start_new(problem);
+	guint32 most = 0;
+	wp_nest_start_assign(start, 1, 1, 0, problem->n_bundles);
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		most = MAX(most, problem->bundles[b].n_candidates);
+	ck_assert_uint_gt(most, 100);
+	wp_nest_start_drop(start, 0, problem->n_bundles);
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		const WpNestBundle *bundle = &problem->bundles[b];
+		ck_assert_uint_le(bundle->n_candidates, 64);
+		ck_assert_int_ge(wp_nest_find_candidate(problem, bundle, bundle->parent), 0);
+	}
+	wp_nest_start_free(start);
+	wp_nest_problem_free(problem);
+}
+END_TEST
+
 WP_SUITE_OF_ROWS("workers", { how_many, G_N_ELEMENTS(rows) }, { not_to_be_told, 0 },
-		 { right_parents, 0 })
+		 { right_parents, 0 }, { crowd, 0 })
