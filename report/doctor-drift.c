@@ -244,5 +244,6 @@ const WpDoctorCheck wp_doctor_drift = {
 	.name = "drift",
 	.title = "Drift and onset",
 	.has_risk = TRUE,
+	.needs_links = TRUE,
 	.look = look,
 };

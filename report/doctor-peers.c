@@ -480,5 +480,6 @@ const WpDoctorCheck wp_doctor_peers = {
 	.name = "peers",
 	.title = "Replicas",
 	.has_risk = TRUE,
+	.needs_links = TRUE,
 	.look = look,
 };

@@ -237,5 +237,6 @@ const WpDoctorCheck wp_doctor_times = {
 	.name = "times",
 	.title = "Stretches of time",
 	.has_risk = TRUE,
+	.needs_links = TRUE,
 	.look = look,
 };

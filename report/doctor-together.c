@@ -211,5 +211,6 @@ const WpDoctorCheck wp_doctor_together = {
 	.name = "together",
 	.title = "Slow together",
 	.has_risk = TRUE,
+	.needs_links = TRUE,
 	.look = look,
 };

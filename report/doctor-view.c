@@ -43,7 +43,11 @@ take(WpDoctor *doctor, const WpDoctorCheck *check, WpFindingTopic topic)
 static void
 look_rows(WpDoctor *doctor, const WpDoctorCheck *check)
 {
-	take(doctor, check, WP_FINDING_ROWS);
+	if (wp_doctor_knows_links(doctor))
+		take(doctor, check, WP_FINDING_ROWS);
+	else
+		wp_doctor_add(doctor, check, WP_FINDING_UNDECIDED,
+			      g_strdup("Which calls a request makes cannot be relied on here."));
 }
 
 static void
@@ -58,6 +62,10 @@ look_tails(WpDoctor *doctor, const WpDoctorCheck *check)
 	take(doctor, check, WP_FINDING_TAILS);
 }
 
-const WpDoctorCheck wp_doctor_rows = { "rows", "Calls in a row", FALSE, look_rows };
-const WpDoctorCheck wp_doctor_errors = { "errors", "Errors", FALSE, look_errors };
-const WpDoctorCheck wp_doctor_tails = { "tails", "Slow tails", FALSE, look_tails };
+const WpDoctorCheck wp_doctor_rows = {
+	.name = "rows", .title = "Calls in a row", .needs_links = TRUE, .look = look_rows
+};
+const WpDoctorCheck wp_doctor_errors = { .name = "errors", .title = "Errors", .look = look_errors };
+const WpDoctorCheck wp_doctor_tails = { .name = "tails",
+					.title = "Slow tails",
+					.look = look_tails };

@@ -31,6 +31,20 @@ finding_free(gpointer data)
 	g_free(finding);
 }
 
+gboolean
+wp_doctor_knows_links(const WpDoctor *doctor)
+{
+	WpViewTrust trust = doctor->of.view->links.trust;
+	return trust != WP_VIEW_TRUST_LOW && trust != WP_VIEW_TRUST_STOPPED;
+}
+
+/* Whether CHECK cannot say that there is nothing, as what it looks at is not known well enough. */
+static gboolean
+is_blind(const WpDoctor *doctor, const WpDoctorCheck *check, WpFindingVerdict verdict)
+{
+	return verdict == WP_FINDING_CLEAN && check->needs_links && !wp_doctor_knows_links(doctor);
+}
+
 WpDoctorFinding *
 wp_doctor_add(WpDoctor *doctor, const WpDoctorCheck *check, WpFindingVerdict verdict, char *text)
 {
@@ -39,6 +53,13 @@ wp_doctor_add(WpDoctor *doctor, const WpDoctorCheck *check, WpFindingVerdict ver
 	finding->title = check->title;
 	finding->verdict = verdict;
 	finding->text = text;
+	if (is_blind(doctor, check, verdict)) {
+		finding->verdict = WP_FINDING_UNDECIDED;
+		finding->text = g_strdup_printf("%s But that rests on which call caused which, and "
+						"here that cannot be relied on.",
+						text);
+		g_free(text);
+	}
 	finding->numbers = g_array_new(FALSE, FALSE, sizeof(WpDoctorNumber));
 	finding->examples = g_array_new(FALSE, FALSE, sizeof(WpCourseExample));
 	g_ptr_array_add(doctor->findings, finding);

@@ -66,6 +66,8 @@ struct WpDoctorCheck {
 	const char *name;  /* "peers" */
 	const char *title; /* "Nodes beside their replicas" */
 	gboolean has_risk; /* it may find something by chance */
+	gboolean
+		needs_links; /* it looks at self times or patterns: nothing is clean there while links cannot be relied on */
 	/* Adds findings; one of CLEAN or UNDECIDED where there are none. */
 	void (*look)(WpDoctor *doctor, const WpDoctorCheck *check);
 };
@@ -84,6 +86,9 @@ WpDoctorFinding *wp_doctor_add(WpDoctor *doctor, const WpDoctorCheck *check,
 			       WpFindingVerdict verdict, char *text);
 void wp_doctor_add_number(WpDoctorFinding *finding, const char *name, double value);
 void wp_doctor_add_example(WpDoctorFinding *finding, const WpCourseExample *example);
+
+/* FALSE: which call caused which cannot be relied on, nor what rests on that. */
+gboolean wp_doctor_knows_links(const WpDoctor *doctor);
 
 /* The risk of one of N comparisons of a check. */
 double wp_doctor_risk(const WpDoctor *doctor, guint n);
