@@ -5,13 +5,14 @@
  * mislead, as the latest to come to the line seem the likeliest, who are the last to be served.
  *
  * A program that sends one statement after another over a connection of its own does so whether others are free or not.
- * So a pool is believed where calls that follow at once are far more frequent while no other connection is free.
+ * So a pool is believed where calls that follow at once are far more frequent while no other connection is free; or
+ * where hardly any ever is, if requests share them.
  */
 #include <stdlib.h>
 
 #include "infer/evidence-kind.h"
 #include "infer/map.h"
-#include "infer/nesting.h"
+#include "infer/nesting-workers.h"
 
 /* Between a return and the call that had waited for it, at most: from the first on, each twice the one before. */
 #define FIRST_DELAY_NS 25000
@@ -22,6 +23,12 @@
 #define TIMES_AS_OFTEN                                                                             \
 	1.3 /* ... while no connection is free as while one is, or seems to be: some are kept by requests */
 #define DEVIATIONS 4 /* ... standard ones, that it is more often by */
+
+/* Where there is no such while to compare with. */
+#define MIN_FULL   200   /* calls */
+#define MOST       0.5   /* of the calls: begin within that delay */
+#define MAX_FREE   0.15  /* of the calls: begin while a connection is free */
+#define MIN_SHARED 0.005 /* of the requests: more than a worker a connection can have done */
 
 /* A connection between two calls, of which the second is not of the same bundle. */
 typedef struct {
@@ -35,6 +42,7 @@ typedef struct {
 typedef struct {
 	GArray *pauses;     /* Pause, by UNTIL_NS */
 	guint32 n_overlaps; /* calls over a connection that was in use */
+	guint32 n_connections;
 } Pool;
 
 /* A connection, as far as it was looked at. */
@@ -49,7 +57,7 @@ pool_of(GArray *pools, WpMap *numbers, guint32 callee)
 	guint32 number = wp_map_number(numbers, callee);
 
 	if (number == pools->len) {
-		Pool pool = { g_array_new(FALSE, FALSE, sizeof(Pause)), 0 };
+		Pool pool = { g_array_new(FALSE, FALSE, sizeof(Pause)), 0, 0 };
 		g_array_append_val(pools, pool);
 	}
 	return &g_array_index(pools, Pool, number);
@@ -86,6 +94,7 @@ find_pools(const WpNestProblem *problem)
 		Pool *pool = pool_of(pools, callees, span->callee);
 		Connection *connection = connection_of(connections, flows, flow);
 		gboolean is_known = connection->until_ns != WP_NO_TIME;
+		pool->n_connections += connection->bundle == G_MAXUINT32; /* its first call */
 		gboolean overlaps = is_known && connection->until_ns > span->call_ns;
 		Pause pause = { connection->until_ns, span->call_ns, c, 0 };
 		pool->n_overlaps += overlaps;
@@ -173,14 +182,33 @@ is_line(const Tally *tally)
 	       (share - share_free) * (share - share_free) > DEVIATIONS * DEVIATIONS * variance;
 }
 
+/* TRUE where hardly any connection is ever free, and most calls follow within the delay, which is sharp. */
+static gboolean
+is_full(const Tally *tally)
+{
+	return tally->n_short[0] >= MIN_FULL && tally->n_short[0] > MOST * tally->n[0] &&
+	       tally->n_short[0] > CONTRAST * tally->n_next[0] &&
+	       tally->n[1] < MAX_FREE * (tally->n[0] + tally->n[1]);
+}
+
+/*
+ * Whether requests share the connections of POOL: a worker for each, who has it for all of a request and takes up one after
+ * the other, could not have done it, as requests were over before one of so many workers was free.
+ */
+static gboolean
+is_shared(const WpNestProblem *problem, const Pool *pool)
+{
+	return wp_nest_share_impossible(problem, pool->n_connections) > MIN_SHARED;
+}
+
 /* The least delay within which calls have waited, or -1: none have. */
 static gint64
-find_delay(Pool *pool)
+find_delay(const WpNestProblem *problem, Pool *pool)
 {
 	for (gint64 delay_ns = FIRST_DELAY_NS; delay_ns <= LAST_DELAY_NS; delay_ns *= 2) {
 		count_free(pool, delay_ns);
 		Tally tally = tally_of(pool, delay_ns);
-		if (is_line(&tally))
+		if (is_line(&tally) || (is_full(&tally) && is_shared(problem, pool)))
 			return delay_ns;
 	}
 	return -1;
@@ -189,7 +217,7 @@ find_delay(Pool *pool)
 static void
 mark_waiting(WpNestProblem *problem, Pool *pool)
 {
-	gint64 delay_ns = find_delay(pool);
+	gint64 delay_ns = find_delay(problem, pool);
 
 	for (guint i = 0; i < pool->pauses->len; i++) {
 		const Pause *pause = &g_array_index(pool->pauses, Pause, i);

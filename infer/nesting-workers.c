@@ -373,3 +373,16 @@ wp_nest_find_call_begins(const WpNestProblem *problem, guint32 workers, gint64 *
 	clear_calls(&calls);
 	return TRUE;
 }
+
+double
+wp_nest_share_impossible(const WpNestProblem *problem, guint32 workers)
+{
+	g_autofree gint64 *begins_ns = g_new(gint64, MAX(problem->n_parents, 1));
+	Calls calls;
+
+	if (!init_calls(problem, &calls))
+		return 0;
+	double share = serve(&calls, workers, begins_ns).impossible;
+	clear_calls(&calls);
+	return share;
+}

@@ -34,6 +34,9 @@ guint32 wp_nest_find_workers(const WpNestProblem *problem, gint64 *out_begins_ns
  */
 guint32 wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns);
 
+/* The share of the calls into such a host that were over before one of so many WORKERS was free; 0: some do not return. */
+double wp_nest_share_impossible(const WpNestProblem *problem, guint32 workers);
+
 /* When work begins at each parent of such a host with so many WORKERS. FALSE, and nothing is set: some do not return. */
 gboolean wp_nest_find_call_begins(const WpNestProblem *problem, guint32 workers,
 				  gint64 *out_begins_ns);

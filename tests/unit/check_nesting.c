@@ -317,6 +317,7 @@ typedef struct {
 	int think_us; /* between them */
 	double floor; /* share of links that must be right */
 	double most;  /* ... and may be where it is not seen that they have waited; 1: any */
+	gboolean has_workers; /* one a connection, that has it until the reply */
 } Line;
 
 /* (transfer full) */
@@ -341,9 +342,10 @@ make_line(const Line *line)
 					       time_us, time_us + call_us);
 			time_us += call_us + (k + 1 < line->n_calls ? line->think_us : 0);
 		}
-		free_us[own] = time_us;
-		g_string_append_printf(text, "client>web[%d-%d](%s) ", begin_us,
-				       time_us + vary(&random, 400, .7), calls->str);
+		int end_us = time_us + vary(&random, 400, .7);
+		free_us[own] = line->has_workers ? end_us : time_us;
+		g_string_append_printf(text, "client>web[%d-%d](%s) ", begin_us, end_us,
+				       calls->str);
 		g_string_free(calls, TRUE);
 		at_us -= line->between_us * log(wp_random64_share(&random));
 	}
@@ -356,10 +358,11 @@ make_line(const Line *line)
 START_TEST(waiting_for_connections)
 {
 	static const Line rows[] = {
-		{ "hardly a line", 300, 3, 1, 0, .92, 1 },
-		{ "a line at times", 125, 3, 1, 0, .6, .35 },
-		{ "always a line, so that nothing tells it", 108, 3, 1, 0, .1, 1 },
-		{ "statement after statement, all free", 300, POOL, 4, 20, .93, 1 },
+		{ "hardly a line", 300, 3, 1, 0, .92, 1, FALSE },
+		{ "a line at times", 125, 3, 1, 0, .6, .35, FALSE },
+		{ "always a line", 108, 3, 1, 0, .6, .25, FALSE },
+		{ "statement after statement, all free", 300, POOL, 4, 20, .93, 1, FALSE },
+		{ "statement after statement, each worker its own", 560, 3, 4, 20, .99, 1, TRUE },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(WpTree) tree = make_line(&rows[i]);
