@@ -45,12 +45,14 @@ typedef struct {
 	const guint32 *parents; /* by span: the true parent, or WP_NO_SPAN: none, or not known */
 } WpReference;
 
-/* How all works, as it was found of other calls that are worked at in the same way. Borrowed. */
+/*
+ * How all works, as it was found of other calls that are worked at in the same way: hosts, and which calls had waited for a
+ * connection, so that their begin tells nothing. Borrowed.
+ */
 typedef struct {
 	const WpPace *paces; /* by host; beyond N_PACES all go by real time */
 	guint32 n_paces;
-	const guint8 *
-		has_waited; /* by span: for a connection, so that its begin tells nothing; NULL: that is to be found */
+	const guint8 *has_waited; /* by span: for a connection; NULL: that is to be found */
 } WpWorkings;
 
 /*

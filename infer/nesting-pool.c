@@ -20,9 +20,9 @@
 
 #define MIN_HANDED 30 /* calls */
 #define CONTRAST   4  /* times as many begin within that delay as within another such behind it */
-#define TIMES_AS_OFTEN                                                                             \
-	1.3 /* ... while no connection is free as while one is, or seems to be: some are kept by requests */
-#define DEVIATIONS 4 /* ... standard ones, that it is more often by */
+/* ... and so much more often while no connection is free as while one is, or seems to be: some are kept by requests. */
+#define TIMES_AS_OFTEN 1.3
+#define DEVIATIONS     4 /* standard ones */
 
 /* Where there is no such while to compare with. */
 #define MIN_FULL   200   /* calls */

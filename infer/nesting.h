@@ -289,7 +289,10 @@ void wp_nest_weigh_packets(WpNestProblem *problem);
 /* How long after a one-way message what it causes may begin; 0: nothing of it stands out (nesting-reach.c). */
 gint64 wp_nest_learn_reach(WpNestProblem *problem);
 
-/* Marks the children and bundles that had waited for a connection: those of KNOWN, by span, where that is not NULL (nesting-pool.c). */
+/*
+ * Marks the children and bundles that had waited for a connection (nesting-pool.c): those that KNOWN, by span, says; where
+ * that is NULL, those that are found.
+ */
 void wp_nest_find_waiting(WpNestProblem *problem, const guint8 *known);
 
 /* What stands for how long after its parent's begin such a bundle begins: of all parents the same. */

@@ -66,8 +66,8 @@ struct WpDoctorCheck {
 	const char *name;  /* "peers" */
 	const char *title; /* "Nodes beside their replicas" */
 	gboolean has_risk; /* it may find something by chance */
-	gboolean
-		needs_links; /* it looks at self times or patterns: nothing is clean there while links cannot be relied on */
+	/* It looks at self times or patterns: it says of nothing that it is clean while links cannot be relied on. */
+	gboolean needs_links;
 	/* Adds findings; one of CLEAN or UNDECIDED where there are none. */
 	void (*look)(WpDoctor *doctor, const WpDoctorCheck *check);
 };
