@@ -196,7 +196,7 @@ words_for(const WpNestProblem *problem, guint32 number)
 	if (bundle->n > 1)
 		evidence |=
 			bundle->is_transaction ? WP_EVIDENCE_TRANSACTION : WP_EVIDENCE_CONNECTION;
-	if (bundle->has_waited && bundle->n_possible > 1)
+	if (bundle->has_waited) /* whether that has decided anything or not: reports count them */
 		evidence |= WP_EVIDENCE_POOL;
 	if (wp_nest_mode(problem, bundle, bundle->parent) != WP_NEST_INSIDE)
 		evidence |= WP_EVIDENCE_AFTER;

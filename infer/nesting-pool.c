@@ -26,7 +26,7 @@
 
 /* Where there is no such while to compare with. */
 #define MIN_FULL   200   /* calls */
-#define MOST       0.5   /* of the calls: begin within that delay */
+#define MOST       0.2   /* of the calls: begin within that delay */
 #define MAX_FREE   0.15  /* of the calls: begin while a connection is free */
 #define MIN_SHARED 0.005 /* of the requests: more than a worker a connection can have done */
 

@@ -1,7 +1,7 @@
 /*
  * Single-lane bridges: nodes that serve one call after the other while callers stand in line. What such a node takes for a call is
  * work; the rest of its self time the call waits for those before it, and more workers would save it. The same of nodes with a number of
- * workers, where inference found it (queues.h).
+ * workers, where inference found it (queues.h), and of callers with a number of connections (pools.h).
  */
 #include <string.h>
 
@@ -114,6 +114,34 @@ look_at_queue(WpDoctor *doctor, const WpViewQueue *queue, const WpDoctorCheck *c
 }
 
 static void
+look_at_pool(WpDoctor *doctor, const WpViewPool *pool, const WpDoctorCheck *check)
+{
+	const WpDoctorRules *rules = doctor->of.rules;
+	double self_ns = doctor->of.course->self_ns;
+	double weight = self_ns > 0 ? pool->waiting_ns / self_ns : 0;
+	double waited = (double)pool->n_waited / (double)MAX(pool->calls, 1);
+
+	if (pool->calls < (guint64)rules->min_calls || waited < rules->lane_waited ||
+	    weight < rules->matters)
+		return;
+	WpDoctorFinding *finding =
+		wp_doctor_add(doctor, check, WP_FINDING_FOUND, wp_findings_pool_text(pool));
+	finding->title = "Connection pools";
+	finding->node = pool->caller;
+	finding->weight = MIN(weight, 1);
+	wp_doctor_add_number(finding, "connections", pool->connections);
+	wp_doctor_add_number(finding, "waited_share", waited);
+	if (pool->wait_ns >= 0) {
+		wp_doctor_add_number(finding, "wait_ns", pool->wait_ns);
+		wp_doctor_add_number(finding, "waiting_share",
+				     MIN(pool->waiting_ns / MAX(pool->own_ns, 1), 1));
+	}
+	wp_doctor_add_number(finding, "taken_ns", pool->taken_ns);
+	wp_doctor_add_number(finding, "calls", (double)pool->calls);
+	add_example(doctor, finding, pool->caller);
+}
+
+static void
 look(WpDoctor *doctor, const WpDoctorCheck *check)
 {
 	const WpDigest *digest = doctor->of.digest;
@@ -125,6 +153,8 @@ look(WpDoctor *doctor, const WpDoctorCheck *check)
 	}
 	for (guint32 i = 0; i < doctor->of.view->n_queues; i++)
 		look_at_queue(doctor, &doctor->of.view->queues[i], check);
+	for (guint32 i = 0; i < doctor->of.view->n_pools; i++)
+		look_at_pool(doctor, &doctor->of.view->pools[i], check);
 	if (doctor->findings->len > n_before)
 		return;
 	char count[WP_FORMAT_MAX];

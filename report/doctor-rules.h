@@ -20,11 +20,12 @@ typedef struct {
 	double drift_change; /* from the beginning to the end */
 	double follow;       /* correlation of two nodes */
 	double lane_wait;    /* share of the time at a node that calls wait for the call before */
-	double pair_lost;    /* of what is acquired: share that is never given back */
-	double pair_idle;    /* of the time for which transactions are held: share without a call */
-	double pair_cost;    /* of all time: what acquiring anew what could be kept takes */
-	gint64 row;          /* equal calls in a row */
-	gint64 min_calls;    /* of a node and kind: with fewer nothing is said */
+	double lane_waited; /* of the calls over a pool of connections: share that wait for a free one */
+	double pair_lost; /* of what is acquired: share that is never given back */
+	double pair_idle; /* of the time for which transactions are held: share without a call */
+	double pair_cost; /* of all time: what acquiring anew what could be kept takes */
+	gint64 row;       /* equal calls in a row */
+	gint64 min_calls; /* of a node and kind: with fewer nothing is said */
 } WpDoctorRules;
 
 /* A rule, as files and pages name it. */

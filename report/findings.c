@@ -27,15 +27,9 @@
 const char *const wp_finding_verdicts[WP_FINDING_N_VERDICTS] = { "FOUND", "UNDECIDED", "CLEAN" };
 
 static const char *const topics[WP_FINDING_N_TOPICS] = {
-	"Where the time goes",
-	"Errors",
-	"Slow tails",
-	"Calls in a row",
-	"New connections",
-	"Stalls",
-	"Workers",
-	"Doubtful paths",
-	"Capture",
+	"Where the time goes", "Errors",  "Slow tails", "Calls in a row",
+	"New connections",     "Stalls",  "Workers",    "Connection pools",
+	"Doubtful paths",      "Capture",
 };
 
 static void
@@ -419,6 +413,49 @@ check_workers(const WpView *view, GArray *findings)
 	}
 }
 
+char *
+wp_findings_pool_text(const WpViewPool *pool)
+{
+	char waited[WP_FORMAT_MAX], wait[WP_FORMAT_MAX], share[WP_FORMAT_MAX], taken[WP_FORMAT_MAX];
+	GString *text = g_string_new(NULL);
+
+	g_string_printf(
+		text,
+		"%s has %u connection%s to %s%s, and %s of the calls over %s wait until %s free",
+		pool->caller, pool->connections, pool->connections == 1 ? "" : "s", pool->node,
+		pool->is_several ? " on each of its hosts" : "",
+		wp_format_share(waited, (double)pool->n_waited / (double)MAX(pool->calls, 1)),
+		pool->connections == 1 ? "it" : "them",
+		pool->connections == 1 ? "it is" : "one is");
+	if (pool->wait_ns >= 0)
+		g_string_append_printf(
+			text, ": about %s each. %s of %s's self time is that wait.",
+			wp_format_time(wait, pool->wait_ns),
+			wp_format_share(share, MIN(pool->waiting_ns / MAX(pool->own_ns, 1), 1)),
+			pool->caller);
+	else
+		g_string_append(text, "; how long, cannot be told here.");
+	g_string_append_printf(text,
+			       " A call takes %s: less of that would shorten the wait, or more "
+			       "connections, if %s can do with more calls at a time.",
+			       wp_format_time(taken, pool->taken_ns), pool->node);
+	return g_string_free(text, FALSE);
+}
+
+/* As with workers: that connections are limited is known where calls wait for them. */
+static void
+check_pools(const WpView *view, GArray *findings)
+{
+	for (guint32 i = 0; i < view->n_pools; i++) {
+		const WpViewPool *pool = &view->pools[i];
+		if (pool->calls >= MIN_REQUESTS && pool->waiting_ns >= MIN_LOST * view->total_ns &&
+		    (double)pool->n_waited >= WP_FINDINGS_WAITED * (double)pool->calls)
+			add(findings, WP_FINDING_FOUND, WP_FINDING_POOLS,
+			    wp_findings_pool_text(pool), 0,
+			    MIN(pool->waiting_ns / view->total_ns, 1));
+	}
+}
+
 static void
 check_capture(const WpView *view, GArray *findings)
 {
@@ -472,6 +509,7 @@ wp_findings_new(const WpView *view, guint min_row)
 	check_connections(view, findings);
 	check_stalls(view, findings);
 	check_workers(view, findings);
+	check_pools(view, findings);
 	check_paths(view, findings);
 	check_capture(view, findings);
 	g_array_sort(findings, compare_findings);

@@ -26,6 +26,7 @@ typedef enum {
 	WP_FINDING_CONNECTIONS,
 	WP_FINDING_STALLS,
 	WP_FINDING_WORKERS,
+	WP_FINDING_POOLS,
 	WP_FINDING_PATHS,
 	WP_FINDING_CAPTURE,
 	WP_FINDING_N_TOPICS
@@ -51,6 +52,12 @@ double wp_findings_waiting(const WpViewQueue *queue);
 
 /* (transfer full) What there is to say of QUEUE. */
 char *wp_findings_queue_text(const WpViewQueue *queue);
+
+/* Of the calls over a pool of connections, waiting for a free one: likewise. */
+#define WP_FINDINGS_WAITED 0.2
+
+/* (transfer full) What there is to say of POOL. */
+char *wp_findings_pool_text(const WpViewPool *pool);
 
 /* (transfer full) Of WpFinding, what was found first. MIN_ROW: from so many on equal calls in a row are one. */
 GArray *wp_findings_new(const WpView *view, guint min_row);

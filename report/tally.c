@@ -148,6 +148,7 @@ wp_tally_add(WpTally *tally, const WpResolved *resolved, const WpLinks *links, c
 	count_requests(&counter);
 	wp_edge_times_add(tally->edges, resolved, keep);
 	wp_queues_add(tally->queues, resolved, links, keep);
+	wp_pools_add(tally->pools, resolved, links, keep);
 	count_records(tally, wp_resolved_trace(resolved));
 }
 
@@ -157,6 +158,7 @@ wp_tally_move(WpTally *tally, const WpResolved *resolved)
 	g_autoptr(GArray) old = g_steal_pointer(&tally->seen);
 	wp_edge_times_move(tally->edges, resolved);
 	wp_queues_move(tally->queues, resolved);
+	wp_pools_move(tally->pools, resolved);
 	tally->seen = g_array_new(FALSE, TRUE, sizeof(guint8));
 	for (guint32 i = 0; i < old->len; i++) {
 		guint8 how = g_array_index(old, guint8, i);
@@ -173,6 +175,7 @@ wp_tally_init(WpTally *tally)
 	*tally = (WpTally){ .links = { .has_odds = TRUE },
 			    .edges = wp_edge_times_new(),
 			    .queues = wp_queues_new(),
+			    .pools = wp_pools_new(),
 			    .seen = g_array_new(FALSE, TRUE, sizeof(guint8)) };
 }
 
@@ -182,4 +185,5 @@ wp_tally_clear(WpTally *tally)
 	g_clear_pointer(&tally->seen, g_array_unref);
 	g_clear_pointer(&tally->edges, wp_edge_times_free);
 	g_clear_pointer(&tally->queues, wp_queues_free);
+	g_clear_pointer(&tally->pools, wp_pools_free);
 }

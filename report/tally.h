@@ -10,6 +10,7 @@
 #include "infer/links.h"
 #include "infer/resolve.h"
 #include "report/edge-times.h"
+#include "report/pools.h"
 #include "report/queues.h"
 #include "report/view.h"
 
@@ -24,6 +25,7 @@ typedef struct {
 	gint64 end_ns;   /* of the last */
 	WpEdgeTimes *edges;
 	WpQueues *queues;
+	WpPools *pools;
 	GArray *seen; /* guint8, by node: 1 = calls, 2 = is called */
 } WpTally;
 

@@ -13,6 +13,7 @@
 #include "report/view-edges.h"
 #include "report/view-links.h"
 #include "report/view-private.h"
+#include "report/view-pools.h"
 #include "report/view-queues.h"
 #include "report/view-tails.h"
 
@@ -698,6 +699,7 @@ wp_view_new(const WpAnalysis *analysis, const WpViewOptions *options)
 	wp_view_links_fill(view, analysis, options);
 	if (options->is_inference_stopped)
 		view->links.trust = WP_VIEW_TRUST_STOPPED;
+	wp_view_pools_fill(view, analysis);
 	fill_shared(&maker);
 	return view;
 }
@@ -723,6 +725,7 @@ wp_view_free(WpView *view)
 	g_free(view->tails);
 	g_free(view->edge_times);
 	g_free(view->queues);
+	g_free(view->pools);
 	wp_view_quality_clear(&view->quality);
 	g_free(view->shared);
 	g_free(view->inputs);

@@ -226,6 +226,20 @@ typedef struct {
 	double most_held_ns;
 } WpViewQueue;
 
+/* Connections for which calls wait, as inference found. */
+typedef struct {
+	const char *caller;
+	const char *node;
+	guint32 connections; /* of each host of the caller */
+	gboolean is_several; /* it has several hosts */
+	guint64 calls;
+	guint64 n_waited;
+	double wait_ns;    /* mean of those that waited; negative: not known */
+	double waiting_ns; /* ... sum; where the mean is not known, at least */
+	double own_ns;     /* self time of the caller, of which that is a part; sum */
+	double taken_ns;   /* mean of all, from call to return */
+} WpViewPool;
+
 typedef enum {
 	WP_VIEW_FACT,
 	WP_VIEW_NOTE,
@@ -401,6 +415,9 @@ typedef struct {
 
 	guint32 n_queues;
 	WpViewQueue *queues; /* most waiting first */
+
+	guint32 n_pools;
+	WpViewPool *pools; /* most waiting first */
 
 	WpViewQuality quality;
 	guint n_shared;

@@ -71,6 +71,21 @@
 	"[operation db.item]\nlabel=SELECT item\nplan=wait exponential($slow)\n"                   \
 	"[operation db.list]\nlabel=SELECT list\nplan=wait exponential($slow)\n"
 
+/* All connections to the database are in use now and then, or nearly always: who wants one stands in line. */
+#define POOLED                                                                                     \
+	"[parameters]\nconnections=2\nclients=6\n"                                                 \
+	"[simulation]\nrequests=3000\nnetwork=50us\n"                                              \
+	"[service web]\n[service db]\n[pool web db]\nconnections=$connections\n"                   \
+	"[client browsers]\nclients=$clients\nthink=exponential(20ms)\n"                           \
+	"plan=choose 60% { call web.page } 40% { call web.list }\n"                                \
+	"[operation web.page]\nlabel=GET /page\n"                                                  \
+	"plan=work lognormal(2ms, 0.4); call db.item; work lognormal(1ms, 0.4); call db.item;"     \
+	" work lognormal(2ms, 0.4)\n"                                                              \
+	"[operation web.list]\nlabel=GET /list\n"                                                  \
+	"plan=work lognormal(3ms, 0.4); call db.list; work lognormal(2ms, 0.4)\n"                  \
+	"[operation db.item]\nlabel=SELECT item\nplan=work lognormal(3ms, 0.4)\n"                  \
+	"[operation db.list]\nlabel=SELECT list\nplan=work lognormal(5ms, 0.4)\n"
+
 /* From a scenario to what the doctor says. */
 typedef struct {
 	WpScenario *scenario;
@@ -215,6 +230,16 @@ number_of(const WpDoctorFinding *finding, const char *name)
 	return -1;
 }
 
+/* (transfer none) What the report says of TOPIC, or NULL. */
+static const WpFinding *
+find_topic(const GArray *findings, WpFindingTopic topic)
+{
+	for (guint i = 0; i < findings->len; i++)
+		if (g_array_index(findings, WpFinding, i).number == topic)
+			return &g_array_index(findings, WpFinding, i);
+	return NULL;
+}
+
 /* Workers that are all busy, what holds them, and the same with more workers or fewer who want one. */
 START_TEST(who_waits_for_a_worker_is_told)
 {
@@ -240,10 +265,7 @@ START_TEST(who_waits_for_a_worker_is_told)
 	ck_assert_msg(rows[_i].says ? g_str_has_prefix(text, rows[_i].found) : !*text, "%s: %s",
 		      rows[_i].settings, text);
 	g_autoptr(GArray) findings = wp_findings_new(visit.view, WP_FINDINGS_ROW);
-	const WpFinding *report = NULL;
-	for (guint i = 0; i < findings->len; i++)
-		if (g_array_index(findings, WpFinding, i).number == WP_FINDING_WORKERS)
-			report = &g_array_index(findings, WpFinding, i);
+	const WpFinding *report = find_topic(findings, WP_FINDING_WORKERS);
 	ck_assert_int_eq(report != NULL, rows[_i].says != NULL);
 	if (!report)
 		return;
@@ -260,6 +282,51 @@ START_TEST(who_waits_for_a_worker_is_told)
 	ck_assert_double_ge(number_of(finding, "waited_share"), 0.95);
 	ck_assert_double_le_tol(fabs(number_of(finding, "wait_p50_ns") / waiting_ns - 1), 0.1, 0);
 	ck_assert_double_ge(number_of(finding, "wait_max_ns"), number_of(finding, "wait_p50_ns"));
+}
+END_TEST
+
+/* Who waits for a connection, and how long: beside what the simulator knows of it, printed where it makes a call wait. */
+START_TEST(who_waits_for_a_connection_is_told)
+{
+	static const struct {
+		const char *settings;
+		double connections, waited, wait_ns; /* 0: nothing to tell; it is not known */
+	} rows[] = {
+		{ "connections=1|clients=2", 1, 0.225, 2.66e6 },
+		{ "connections=1|clients=3", 1, 0.398, 3.12e6 },
+		{ "connections=1|clients=6", 1, 0.855, 6.93e6 },
+		{ "seed=1", 2, 0.296, 2.03e6 },
+		{ "clients=10", 2, 0.723, 3.60e6 },
+		{ "connections=3|clients=10", 3, 0.307, 1.70e6 },
+		/* Everyone waits: none to compare with */
+		{ "connections=4|clients=30", 4, 0.996, 0 },
+		/* Hardly anybody; nobody */
+		{ "clients=4", 0, 0, 0 },
+		{ "connections=99", 0, 0, 0 },
+		{ "connections=2|clients=2", 0, 0, 0 },
+	};
+	if (_i % wp_test_number(1, 3))
+		return;
+	g_auto(Visit) visit = { 0 };
+	visit_init(&visit, POOLED, rows[_i].settings);
+	examine(&visit);
+	g_autofree char *text = found(visit.doctor);
+	ck_assert_msg(strcmp(text, rows[_i].waited > 0 ? "lanes web; " : "") == 0, "%s: %s",
+		      rows[_i].settings, text);
+	g_autoptr(GArray) findings = wp_findings_new(visit.view, WP_FINDINGS_ROW);
+	const WpFinding *report = find_topic(findings, WP_FINDING_POOLS);
+	ck_assert_int_eq(report != NULL, rows[_i].waited > 0);
+	if (!report)
+		return;
+	const WpDoctorFinding *finding = visit.doctor->findings->pdata[0];
+	ck_assert_str_eq(report->text, finding->text);
+	ck_assert_double_eq(number_of(finding, "connections"), rows[_i].connections);
+	ck_assert_double_eq_tol(number_of(finding, "waited_share"), rows[_i].waited, 0.01);
+	double wait_ns = number_of(finding, "wait_ns");
+	if (rows[_i].wait_ns > 0)
+		ck_assert_double_eq_tol(wait_ns / rows[_i].wait_ns, 1, 0.25);
+	else
+		ck_assert_double_eq(wait_ns, -1);
 }
 END_TEST
 
@@ -394,6 +461,6 @@ START_TEST(rules_decide)
 END_TEST
 
 WP_SUITE_OF_ROWS("doctor", { what_is_ill_is_found_first, 11 }, { what_is_held_is_judged, 13 },
-		 { who_waits_for_a_worker_is_told, 6 }, { an_onset_is_dated_to_the_bin, 0 },
-		 { ten_of_one_system_are_clean, 0 }, { few_calls_are_undecided, 0 },
-		 { rules_decide, 0 })
+		 { who_waits_for_a_worker_is_told, 6 }, { who_waits_for_a_connection_is_told, 10 },
+		 { an_onset_is_dated_to_the_bin, 0 }, { ten_of_one_system_are_clean, 0 },
+		 { few_calls_are_undecided, 0 }, { rules_decide, 0 })
