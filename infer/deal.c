@@ -53,6 +53,8 @@ copy_requests(const WpLinks *links, const WpSpan *spans)
 			      ? g_memdup2(links->paces, links->n_paces * sizeof links->paces[0])
 			      : NULL;
 	copy->n_paces = links->n_paces;
+	copy->waited_ns =
+		links->waited_ns ? g_memdup2(links->waited_ns, links->n * sizeof(gint64)) : NULL;
 	for (guint32 i = 0; links->drawn && i < links->n; i++) {
 		copy->links[i].parent = links->drawn[i];
 		if (links->drawn[i] != WP_NO_SPAN)
@@ -314,6 +316,7 @@ infer_again(const WpDeal *deal, const WpDealMethod *method, GError **error)
 		n_hosts = MAX(n_hosts, spans->spans[i].caller_host + 1);
 	g_autofree WpPace *paces = g_new0(WpPace, MAX(n_hosts, 1));
 	g_autofree guint8 *has_waited = g_new0(guint8, MAX(spans->n, 1));
+	g_autofree gint64 *waited_ns = links->waited_ns ? g_new0(gint64, MAX(spans->n, 1)) : NULL;
 	for (guint32 i = 0; i < spans->n; i++) {
 		guint32 former = wp_deal_former(deal, i);
 		if (former == WP_NO_SPAN)
@@ -321,9 +324,11 @@ infer_again(const WpDeal *deal, const WpDealMethod *method, GError **error)
 		guint32 host = deal->spans->spans[former].caller_host;
 		if (host < links->n_paces)
 			paces[spans->spans[i].caller_host] = links->paces[host];
+		if (waited_ns)
+			waited_ns[i] = links->waited_ns[former];
 		has_waited[i] = (links->links[former].evidence & WP_EVIDENCE_POOL) != 0;
 	}
-	const WpWorkings workings = { paces, n_hosts, has_waited };
+	const WpWorkings workings = { paces, n_hosts, has_waited, waited_ns };
 	return wp_engine_infer_known(method->engine, deal->dealt, method->options, &workings,
 				     method->stop, error);
 }

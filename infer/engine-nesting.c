@@ -188,15 +188,27 @@ marks_of(const Engine *engine, guint32 host)
 
 /* --- links --- */
 
+/* How long CHILD has waited in a line, where the problem has it as it came to that; else 0. */
+static gint64
+wait_of(const Engine *engine, const WpNestProblem *problem, guint32 child)
+{
+	const WpNestChild *own = &problem->children[child];
+	return problem->is_lined && own->span != WP_NO_SPAN
+		       ? engine->spans[own->span].call_ns - own->begin_ns
+		       : 0;
+}
+
 static guint32
-words_for(const WpNestProblem *problem, guint32 number)
+words_for(const Engine *engine, const WpNestProblem *problem, guint32 number)
 {
 	const WpNestBundle *bundle = &problem->bundles[number];
 	guint32 evidence = bundle->n_possible > 1 ? WP_EVIDENCE_DELAY : WP_EVIDENCE_ONLY;
 	if (bundle->n > 1)
 		evidence |=
 			bundle->is_transaction ? WP_EVIDENCE_TRANSACTION : WP_EVIDENCE_CONNECTION;
-	if (bundle->has_waited) /* whether that has decided anything or not: reports count them */
+	/* Whether that has decided anything or not: reports count them. */
+	if (bundle->has_waited ||
+	    wait_of(engine, problem, problem->bundle_children[bundle->first]) > 0)
 		evidence |= WP_EVIDENCE_POOL;
 	if (wp_nest_mode(problem, bundle, bundle->parent) != WP_NEST_INSIDE)
 		evidence |= WP_EVIDENCE_AFTER;
@@ -215,11 +227,14 @@ link_bundle(Engine *engine, const WpNestProblem *problem, guint32 number,
 	if (bundle->parent == WP_NO_PARENT)
 		return;
 	guint32 parent = problem->parents[bundle->parent].span; /* WP_NO_SPAN: not seen */
-	guint32 words = parent == WP_NO_SPAN ? WP_EVIDENCE_UNSEEN : words_for(problem, number);
+	guint32 words =
+		parent == WP_NO_SPAN ? WP_EVIDENCE_UNSEEN : words_for(engine, problem, number);
 	for (guint32 i = 0; i < bundle->n; i++) {
-		guint32 span = problem->children[problem->bundle_children[bundle->first + i]].span;
+		guint32 child = problem->bundle_children[bundle->first + i];
+		guint32 span = problem->children[child].span;
 		if (span == WP_NO_SPAN)
 			continue;
+		engine->links->waited_ns[span] = wait_of(engine, problem, child);
 		WpLink *link = &engine->links->links[span];
 		if (parent == WP_NO_SPAN && !wp_span_is_paired(&engine->spans[span]))
 			continue;
@@ -260,6 +275,7 @@ solve_host(Engine *engine, guint32 host)
 				 .n_marks = marks->len,
 				 .n_lost = wp_missing_of(engine->missing, host).n,
 				 .has_waited = known ? known->has_waited : NULL,
+				 .waited_ns = known ? known->waited_ns : NULL,
 				 .known = is_known ? &known->paces[host]
 					  : known  ? &real_time
 						   : NULL };
@@ -396,6 +412,7 @@ new_links(guint32 n)
 {
 	WpLinks *links = wp_links_new(n);
 
+	links->waited_ns = g_new0(gint64, MAX(n, 1));
 	links->drawn = g_new(guint32, MAX(n, 1));
 	for (guint32 i = 0; i < n; i++)
 		links->drawn[i] = WP_NO_SPAN;
@@ -425,6 +442,15 @@ keep_drawn(WpLinks *links, const WpSpan *spans)
 	for (guint32 i = 0; links->drawn && i < links->n; i++)
 		if (spans[i].marks & WP_MARK_ANSWERED)
 			links->drawn[i] = links->links[i].parent;
+}
+
+static void
+keep_waits(WpLinks *links)
+{
+	for (guint32 i = 0; i < links->n; i++)
+		if (links->waited_ns[i] > 0)
+			return;
+	g_clear_pointer(&links->waited_ns, g_free);
 }
 
 static void
@@ -513,6 +539,7 @@ run_told(const WpResolved *resolved, const void *given, const Told *told, WpStop
 	wp_links_mark_unseen(engine.links, resolved);
 	if (!options.no_mending)
 		wp_links_mend(engine.links, resolved, stop);
+	keep_waits(engine.links);
 	keep_drawn(engine.links, engine.spans);
 	wp_links_doubt_owners(engine.links, resolved);
 	if (wp_evidence_has(engine.options.evidence, &wp_evidence_spans))

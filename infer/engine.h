@@ -53,6 +53,8 @@ typedef struct {
 	const WpPace *paces; /* by host; beyond N_PACES all go by real time */
 	guint32 n_paces;
 	const guint8 *has_waited; /* by span: for a connection; NULL: that is to be found */
+	const gint64 *
+		waited_ns; /* by span: for so long, as far as that is known; 0: not; NULL: none is */
 } WpWorkings;
 
 /*

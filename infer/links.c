@@ -21,6 +21,7 @@ wp_links_free(WpLinks *links)
 		return;
 	g_free(links->links);
 	g_free(links->path_odds);
+	g_free(links->waited_ns);
 	g_free(links->paces);
 	g_free(links->drawn);
 	g_free(links);

@@ -87,6 +87,8 @@ struct WpLinks {
 	 * the likeliest one are more regular than the true ones. NULL: none was drawn, or the likeliest is nearer to the truth.
 	 */
 	guint32 *drawn;
+	/* By span: how long it has waited for a connection, where that could be told; 0: not, or not known. NULL: of none. */
+	gint64 *waited_ns;
 	WpPace *paces; /* by host; NULL: all go by real time, and wait for no worker */
 	guint32 n_paces;
 };

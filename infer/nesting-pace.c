@@ -6,14 +6,16 @@
  *
  * At last, by the answer that there is, gaps may be counted from turns (nesting-turns.h) on real time, as long as that
  * makes answers likelier; or gaps behind the begin of a call from when one of a number of workers was free
- * (nesting-workers.h).
+ * (nesting-workers.h); or calls that waited for a connection from when they came to that line (nesting-queue.h).
  */
 #include "infer/nesting-pace.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "infer/nesting-holds.h"
 #include "infer/nesting-line.h"
+#include "infer/nesting-queue.h"
 #include "infer/nesting-turns.h"
 #include "infer/nesting-workers.h"
 #include "infer/timeline.h"
@@ -43,6 +45,16 @@
 /* How turns are taken: by the length of the line, or by so many neighbours' waits, and by fewer once that brings no more. */
 static const guint8 windows[] = { WP_NEST_MAX_NEIGHBOURS, 4, 2 };
 #define BY_LENGTH 0
+
+/* Of calls that wait for a connection one after the other: so many are turned around, to see whether the first is served first. */
+#define TURNED 4
+
+/*
+ * By how much that must be less likely: nats an event, and three standard deviations of what chance brings where the line
+ * tells nothing (0.07 in 39 such answers, of 460 to 810 events each).
+ */
+#define MIN_LINED   0.06
+#define LINED_NOISE 5 /* by the root of the number of events */
 
 static const WpPace paces[] = {
 	{ .pace = 0, .processors = 1 },   { .pace = 0.25, .processors = 1 },
@@ -533,6 +545,102 @@ settle_workers(const Host *host, WpNestHost *own, gint64 **out_begins_ns, Soluti
 	return n;
 }
 
+/* --- lines for connections --- */
+
+/*
+ * HOST solved with its calls as they came to the line, or TURNED as in wp_nest_queue_find(). REAL: its problem in real time. OUT_SCORE:
+ * nats an event.
+ */
+static Solution
+solve_lined(const Host *host, const WpNestProblem *real, const WpNestWorks *works, guint32 turned,
+	    double *out_score)
+{
+	g_autoptr(WpNestQueue) queue = wp_nest_queue_find(real, works, turned);
+	WpNestHost own = *host->host;
+	const Host lined = { host->resolved, &own, host->options, NULL };
+	guint32 n_events;
+
+	own.outgoing = queue->outgoing;
+	own.lined_ns = queue->lined_ns;
+	Solution solution = solve_at(&lined, REAL_TIME);
+	*out_score = score_on(solution.problem, solution.problem, NULL, &n_events);
+	*out_score /= MAX(n_events, 1);
+	return solution;
+}
+
+/* Of the bundles that have a parent: how likely that is, on the average. */
+static double
+mean_belief(Solution *solution)
+{
+	const WpNestProblem *problem = solution->problem;
+	const WpNestBelief *beliefs = beliefs_of(solution);
+	double sum = 0, n = 0;
+
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		if (problem->bundles[b].parent == WP_NO_PARENT)
+			continue;
+		sum += beliefs[b].probability;
+		n++;
+	}
+	return sum / MAX(n, 1);
+}
+
+/*
+ * Solves anew where calls wait for connections and who comes first is served first: as if they had begun when they came to the
+ * line. That is believed where it is much less likely with a few neighbours turned around. Returns whether it is;
+ * OUT_WORKS: what tells when they came.
+ */
+static gboolean
+settle_queue(const Host *host, WpNestWorks *out_works, Solution *solution)
+{
+	double score, turned;
+
+	if (solution->pace != REAL_TIME || solution->n_takes > 0 ||
+	    !wp_nest_queue_learn(solution->problem, out_works) ||
+	    wp_nest_is_stopped(solution->problem))
+		return FALSE;
+	Solution other = solve_lined(host, solution->problem, out_works, 1, &score);
+	Solution worse = solve_lined(host, solution->problem, out_works, TURNED, &turned);
+	double n_events = solution->problem->n_bundles + (double)solution->problem->n_parents;
+	gboolean is_better = score > turned + MIN_LINED + LINED_NOISE / sqrt(n_events) &&
+			     !wp_nest_is_stopped(other.problem) &&
+			     mean_belief(&other) > mean_belief(solution);
+	clear_solution(&worse);
+	clear_solution(is_better ? solution : &other);
+	if (is_better)
+		*solution = other;
+	return is_better;
+}
+
+/* (transfer full) HOST, as it works, gets its calls as they came to the line by WORKS. */
+static WpNestQueue *
+line_up(const Host *host, WpNestHost *own, const WpNestWorks *works)
+{
+	WpNestProblem *real = wp_nest_problem_new(host->resolved, own, host->options);
+	WpNestQueue *queue = real ? wp_nest_queue_find(real, works, 1) : NULL;
+
+	wp_nest_problem_free(real);
+	if (queue) {
+		own->outgoing = queue->outgoing;
+		own->lined_ns = queue->lined_ns;
+	}
+	return queue;
+}
+
+/* (transfer full) The same, where it is known how long each has waited; NULL: it is not, or none has. */
+static WpNestQueue *
+line_up_known(const WpResolved *resolved, WpNestHost *own)
+{
+	WpNestQueue *queue =
+		own->waited_ns ? wp_nest_queue_known(resolved, own, own->waited_ns) : NULL;
+
+	if (queue) {
+		own->outgoing = queue->outgoing;
+		own->lined_ns = queue->lined_ns;
+	}
+	return queue;
+}
+
 /* --- all of it --- */
 
 static void
@@ -589,9 +697,13 @@ clock_of(const WpPace *pace)
 	return REAL_TIME;
 }
 
-/* Solves HOST, which works as PACE says. OWN is HOST's, and has then what OUT_BEGINS_NS is as in find_pace(). */
+/*
+ * Solves HOST, which works as PACE says; WORKS, if not NULL: with its calls as they came to the line (OUT_QUEUE: transfer full). OWN is
+ * HOST's, and has then what OUT_BEGINS_NS is as in find_pace().
+ */
 static Solution
-solve_paced(const Host *host, WpNestHost *own, const WpPace *pace, gint64 **out_begins_ns)
+solve_paced(const Host *host, WpNestHost *own, const WpPace *pace, const WpNestWorks *works,
+	    gint64 **out_begins_ns, WpNestQueue **out_queue)
 {
 	WpNestProblem *real =
 		pace->serves_calls ? wp_nest_problem_new(host->resolved, own, host->options) : NULL;
@@ -602,6 +714,8 @@ solve_paced(const Host *host, WpNestHost *own, const WpPace *pace, gint64 **out_
 			own->begins_ns = *out_begins_ns;
 		wp_nest_problem_free(real);
 	}
+	if (works)
+		*out_queue = line_up(host, own, works);
 	Solution solution = solve_at(host, clock_of(pace));
 	for (guint i = 0; solution.problem && i < pace->n_takes; i++)
 		if (!take_again(host, &solution, pace->takes[i]))
@@ -617,22 +731,28 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 	g_autofree gint64 *part_begins_ns = NULL, *begins_ns = NULL;
 	WpNestHost whole = *host;
 	WpPace pace = *REAL_TIME;
+	WpNestWorks works;
+	gboolean is_lined = FALSE;
 	Part part;
 
 	init_part(resolved, host, &part);
+	WpNestQueue *part_queue = line_up_known(resolved, &part.host);
+	g_autoptr(WpNestQueue) queue = line_up_known(resolved, &whole);
 	Host own = { resolved, &part.host, options, NULL };
 	Solution solution = solve_at(&own, REAL_TIME);
 	if (solution.problem && is_busy(solution.problem, BUSY)) {
 		settle_holds(&own, &part.host, &held, &solution);
 		pace = host->known ? know_pace(&own, &solution)
 				   : find_pace(&own, &part.host, &held, &part_begins_ns, &solution);
+		is_lined = !host->known && settle_queue(&own, &works, &solution);
 	}
 	if (!part.is_all || (host->known && (pace.pace > 0 || pace.serves_calls))) {
 		clear_solution(&solution);
 		whole.held = part.host.held;
 		whole.n_held = part.host.n_held;
 		own.host = &whole;
-		solution = solve_paced(&own, &whole, &pace, &begins_ns);
+		solution = solve_paced(&own, &whole, &pace, is_lined ? &works : NULL, &begins_ns,
+				       &queue);
 		pace.serves_calls =
 			whole.begins_ns != NULL; /* all of it may hold what no part does */
 	}
@@ -647,6 +767,7 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 	}
 	*out_pace = pace;
 	g_free(part.incoming);
+	wp_nest_queue_free(part_queue);
 	wp_nest_search_free(solution.search);
 	*out_beliefs = solution.beliefs;
 	return solution.problem;

@@ -30,6 +30,10 @@
 #define MAX_FREE   0.15  /* of the calls: begin while a connection is free */
 #define MIN_SHARED 0.005 /* of the requests: more than a worker a connection can have done */
 
+/* Connections that requests keep from one call to the next. */
+#define MIN_KEPT   0.01 /* as many as are handed on: to be believed */
+#define NEARLY_ALL 0.99
+
 /* A connection between two calls, of which the second is not of the same bundle. */
 typedef struct {
 	gint64 from_ns;
@@ -214,15 +218,54 @@ find_delay(const WpNestProblem *problem, Pool *pool)
 	return -1;
 }
 
+static gint64
+length_of(const Pause *pause)
+{
+	return pause->until_ns - pause->from_ns;
+}
+
+/*
+ * Where calls wait, a connection that pauses while another, which came back later, is handed on at once is not free: a request
+ * keeps it from one call to the next. What pauses no longer than such may be one: nearly all of them at most so
+ * long (DELAY_NS: hardly any connection is kept).
+ */
+static gint64
+find_longest_kept(const Pool *pool, gint64 delay_ns)
+{
+	g_autoptr(GArray) kept_ns = g_array_new(FALSE, FALSE, sizeof(gint64));
+	gint64 handed_ns = G_MININT64; /* when the last that was handed on came back */
+	guint n_handed = 0;
+
+	for (guint i = 0; i < pool->pauses->len; i++) {
+		const Pause *pause = &g_array_index(pool->pauses, Pause, i);
+		gint64 length_ns = length_of(pause);
+		if (length_ns <= delay_ns) {
+			handed_ns = MAX(handed_ns, pause->from_ns);
+			n_handed++;
+		} else if (handed_ns > pause->from_ns + delay_ns) {
+			g_array_append_val(kept_ns, length_ns);
+		}
+	}
+	if (kept_ns->len < MIN_KEPT * MAX(n_handed, 1))
+		return delay_ns;
+	g_array_sort(kept_ns, compare_times);
+	return g_array_index(kept_ns, gint64, (guint)(NEARLY_ALL * kept_ns->len));
+}
+
 static void
 mark_waiting(WpNestProblem *problem, Pool *pool)
 {
 	gint64 delay_ns = find_delay(problem, pool);
 
+	if (delay_ns < 0)
+		return;
+	gint64 kept_ns = find_longest_kept(pool, delay_ns);
+	count_free(pool, kept_ns);
 	for (guint i = 0; i < pool->pauses->len; i++) {
 		const Pause *pause = &g_array_index(pool->pauses, Pause, i);
 		WpNestChild *child = &problem->children[pause->child];
-		child->has_waited = pause->until_ns - pause->from_ns <= delay_ns;
+		child->has_waited = length_of(pause) <= delay_ns;
+		child->shows_no_line = length_of(pause) > kept_ns && pause->n_free > 0;
 	}
 }
 
@@ -240,23 +283,29 @@ mark_pools(WpNestProblem *problem)
 	g_array_unref(pools);
 }
 
+/* Those of which it is known, but for those that begin now when they came to the line. */
 static void
-mark_known(WpNestProblem *problem, const guint8 *known)
+mark_known(WpNestProblem *problem, const WpNestHost *host)
 {
+	const WpSpan *spans = wp_resolved_spans(problem->resolved)->spans;
+
 	for (guint32 c = 0; c < problem->n_children; c++) {
 		WpNestChild *child = &problem->children[c];
-		child->has_waited = child->span != WP_NO_SPAN && known[child->span];
+		gboolean is_lined = host->lined_ns && child->span != WP_NO_SPAN &&
+				    child->begin_ns < spans[child->span].call_ns;
+		child->has_waited =
+			child->span != WP_NO_SPAN && host->has_waited[child->span] && !is_lined;
 	}
 }
 
 void
-wp_nest_find_waiting(WpNestProblem *problem, const guint8 *known)
+wp_nest_find_waiting(WpNestProblem *problem, const WpNestHost *host)
 {
 	if (!wp_evidence_has(problem->options->evidence, &wp_evidence_pools))
 		return;
-	if (known)
-		mark_known(problem, known);
-	else
+	if (host->has_waited)
+		mark_known(problem, host);
+	else if (!host->lined_ns)
 		mark_pools(problem);
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		WpNestBundle *bundle = &problem->bundles[b];

@@ -165,25 +165,25 @@ add_children(Builder *builder, const WpNestHost *host)
 		const WpSpan *span =
 			call < host->n_outgoing ? &builder->spans[host->outgoing[call]] : NULL;
 		const WpNestMark *other = mark < host->n_marks ? &host->marks[mark] : NULL;
-		if (other && (!span || other->time_ns < span->call_ns)) {
+		gint64 call_ns = !span ? 0 : host->lined_ns ? host->lined_ns[call] : span->call_ns;
+		if (other && (!span || other->time_ns < call_ns)) {
 			guint32 type = mark_type(mark_types, n_types, other);
 			gint64 time_ns = wp_nest_clock_at(host->clock, other->time_ns);
-			problem->children[i] =
-				(WpNestChild){ time_ns, time_ns, 0, WP_NO_SPAN, type, 0, 0, FALSE };
+			problem->children[i] = (WpNestChild){ .begin_ns = time_ns,
+							      .end_ns = time_ns,
+							      .span = WP_NO_SPAN,
+							      .type = type };
 			builder->flows[i] = other->flow;
 			builder->has_flows = TRUE;
 			builder->callees[i] = other->callee;
 			mark++;
 		} else {
 			problem->children[i] =
-				(WpNestChild){ wp_nest_clock_at(host->clock, span->call_ns),
-					       wp_nest_clock_at(host->clock, wp_span_end_ns(span)),
-					       0,
-					       host->outgoing[call],
-					       types[call],
-					       0,
-					       0,
-					       FALSE };
+				(WpNestChild){ .begin_ns = wp_nest_clock_at(host->clock, call_ns),
+					       .end_ns = wp_nest_clock_at(host->clock,
+									  wp_span_end_ns(span)),
+					       .span = host->outgoing[call],
+					       .type = types[call] };
 			builder->flows[i] = flow_of(builder, span);
 			builder->has_flows |= builder->flows[i] != 0;
 			builder->callees[i] = span->callee;
@@ -681,7 +681,8 @@ wp_nest_problem_new(const WpResolved *resolved, const WpNestHost *host,
 	g_free(builder.callees);
 	g_free(builder.in_transaction);
 	number_bundle_kinds(problem);
-	wp_nest_find_waiting(problem, host->has_waited);
+	problem->is_lined = host->lined_ns != NULL;
+	wp_nest_find_waiting(problem, host);
 	problem->after_ns = learn_after(problem);
 	problem->grain_ns = learn_grain(&builder, host);
 	problem->per_grain = 1 / problem->grain_ns;

@@ -23,6 +23,7 @@
  *   nesting-reach.c     how long after a one-way message its work begins
  *   nesting-siblings.c  how many things of a type a message causes, by counts alone
  *   nesting-pool.c      calls that had waited for a free connection
+ *   nesting-queue.c     ... and when they came to the line
  *   nesting-holds.c     connections that a request has for itself
  *   nesting-candidates.c
  *                       which parents each bundle may have
@@ -109,8 +110,9 @@ typedef struct {
 	guint32 span;   /* WP_NO_SPAN: a mark */
 	guint32 type;
 	guint32 bundle;
-	guint32 packet;      /* of several that left in one: its number from 1; 0: alone */
-	gboolean has_waited; /* for a connection: when it began tells nothing of its parent */
+	guint32 packet;         /* of several that left in one: its number from 1; 0: alone */
+	gboolean has_waited;    /* for a connection: when it began tells nothing of its parent */
+	gboolean shows_no_line; /* of a pool where others have: one more connection was free */
 } WpNestChild;
 
 /* Calls that have the same parent whatever it is: one call, or all calls of a connection. */
@@ -190,6 +192,8 @@ typedef struct {
 	double grain_ns;       /* delays below it are all alike: clock tick, scheduling */
 	double per_grain;
 	gboolean has_turns; /* gaps are from turns, and may be negative (nesting-turns.h) */
+	gboolean
+		is_lined; /* calls begin when they came to a line for a connection (nesting-queue.h) */
 	gboolean has_waits; /* ... which are told by the waits of an answer */
 	double beside;      /* other calls in the packet of a call, on average */
 	double packet_cost; /* nats: of a call that leaves in one packet with the one before it */
@@ -266,10 +270,13 @@ typedef struct {
 	double n_lost;            /* calls into it that are missing (missing.h) */
 	const WpNestClock *clock; /* that its times are by; NULL: real time */
 	const gint64 *begins_ns;  /* by parent: when the work at it began; NULL: when it came */
-	const WpNestHold *held;   /* connections that a request holds */
+	/* By outgoing, ascending: when it came to a line for a connection, or was sent; NULL: when it was sent. */
+	const gint64 *lined_ns;
+	const WpNestHold *held; /* connections that a request holds */
 	guint32 n_held;
 	const WpPace *known;      /* how it works; NULL: that is to be found */
 	const guint8 *has_waited; /* by span: WpWorkings */
+	const gint64 *waited_ns;  /* likewise */
 } WpNestHost;
 
 /* TIME_NS by CLOCK, or as it is where that is NULL: real time. What is earlier is never later (nesting-clock.c). */
@@ -290,10 +297,10 @@ void wp_nest_weigh_packets(WpNestProblem *problem);
 gint64 wp_nest_learn_reach(WpNestProblem *problem);
 
 /*
- * Marks the children and bundles that had waited for a connection (nesting-pool.c): those that KNOWN, by span, says; where
- * that is NULL, those that are found.
+ * Marks the children and bundles of HOST that had waited for a connection (nesting-pool.c), and of which it is not known when
+ * they came to the line: those that it says; where it says nothing, those that are found.
  */
-void wp_nest_find_waiting(WpNestProblem *problem, const guint8 *known);
+void wp_nest_find_waiting(WpNestProblem *problem, const WpNestHost *host);
 
 /* What stands for how long after its parent's begin such a bundle begins: of all parents the same. */
 #define WP_NEST_WAITED_NS ((gint64)1000000000)

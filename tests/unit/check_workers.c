@@ -207,8 +207,8 @@ START_TEST(right_parents)
 	guint32 web = root->callee_host;
 	ck_assert_uint_eq(links->paces[web].workers, 6);
 	/* Who knows it already is not asked again; who knows that there are none goes by real time. */
-	const WpWorkings found = { links->paces, links->n_paces, NULL },
-			 nothing = { NULL, 0, NULL };
+	const WpWorkings found = { .paces = links->paces, .n_paces = links->n_paces },
+			 nothing = { .n_paces = 0 };
 	g_autoptr(WpLinks) known = wp_engine_nesting.run_known(resolved, NULL, &found, NULL, NULL);
 	ck_assert_uint_eq(known->paces[web].workers, 6);
 	ck_assert_double_ge(wp_test_share_right(resolved, known, truth), right - 0.005);

@@ -1,0 +1,65 @@
+/* Lines for a connection: when calls that waited came to them, and what is found by that. */
+#include <math.h>
+
+#include "infer/calibrate.h"
+#include "infer/engine-nesting.h"
+#include "tests/support/simulated.h"
+#include "tests/support/suite.h"
+#include "tests/support/tree.h"
+
+/* Any number of requests at a time share the connections; what comes first is served first. */
+static const char text[] =
+	"[simulation]\nrequests = %d\nnetwork = normal(50us, 20%%)\n"
+	"[service app]\n%s\n[service db]\n[pool app db]\nconnections = %d\n"
+	"[client users]\narrivals = poisson(%d/s)\nplan = call app.x\n"
+	"[operation app.x]\nplan = work normal(%dus, 30%%); call db.x; work normal(%dus, 30%%); "
+	"call db.y; work normal(%dus, 30%%); maybe 50%% { call db.x }\n"
+	"[operation db.x]\nplan = work lognormal(6ms, 0.5)\n"
+	"[operation db.y]\nplan = work lognormal(9ms, 0.5)\n";
+
+static const struct {
+	const char *workers;
+	int connections;
+	int rate; /* a second */
+	int work_us;
+	double right; /* floor */
+	double off;   /* most: between what is right and what is said to be */
+} rows[] = {
+	/* Told by all but the line .59, .50, .55 and .51 are right. */
+	{ "", 2, 88, 1000, 0.85, 0.06 },
+	{ "", 5, 217, 1000, 0.85, 0.06 },
+	{ "", 5, 217, 50, 0.9, 0.06 },
+	{ "", 10, 495, 50, 0.85, 0.06 },
+	/* Hardly anybody waits */
+	{ "", 10, 255, 1000, 0.92, 0.05 },
+	/* Another line, before the workers, is not seen here: what is found without is kept */
+	{ "workers = 4", 3, 110, 1000, 0.75, 0.08 },
+};
+
+START_TEST(who_comes_first_is_served_first)
+{
+	g_autofree char *scenario = g_strdup_printf(
+		text, wp_test_number(1500, 60), rows[_i].workers, rows[_i].connections,
+		rows[_i].rate, rows[_i].work_us, rows[_i].work_us, rows[_i].work_us);
+	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
+	g_autoptr(WpTrace) trace = wp_test_simulate(scenario, "pool", truth);
+	WpResolveOptions options;
+	wp_resolve_options_init(&options);
+	g_autoptr(WpResolved) resolved = wp_resolve(trace, &options, NULL);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
+	const WpDealMethod method = { &options, &wp_engine_nesting, NULL, NULL };
+	double right = wp_test_share_right(resolved, links, truth), said = 0, n = 0;
+
+	ck_assert(wp_links_calibrate(links, resolved, &method, NULL));
+	for (guint32 i = 0; i < links->n; i++)
+		if (links->links[i].parent != WP_NO_SPAN) {
+			n++;
+			said += (double)links->links[i].probability;
+		}
+	if (wp_test_number(1, 0))
+		ck_assert_msg(right >= rows[_i].right && fabs(said / n - right) <= rows[_i].off,
+			      "row %d: %.3f right, %.3f said to be", _i, right, said / n);
+}
+END_TEST
+
+WP_SUITE_OF_ROWS("queue", { who_comes_first_is_served_first, G_N_ELEMENTS(rows) })
