@@ -14,11 +14,6 @@ typedef struct {
 	gint32 change; /* of what is wanted, in parts of WP_NEST_N_WORKS */
 } Event;
 
-typedef struct {
-	guint32 callee;
-	guint32 n_waited;
-} Pool;
-
 static int
 compare_times(gconstpointer a, gconstpointer b)
 {
@@ -77,7 +72,7 @@ wp_nest_queue_learn(const WpNestProblem *answer, WpNestWorks *out_works)
 		return FALSE;
 	for (guint32 p = 0; p < answer->n_parents; p++) {
 		const WpNestParent *parent = &answer->parents[p];
-		if (parent->is_message || parent->waits || parent->is_open)
+		if (parent->is_message || parent->waits)
 			return FALSE;
 		if (parent->n > 0)
 			add_works(answer, parent, works);
