@@ -201,6 +201,16 @@ wp_links_mark_measured(WpLinks *links, const WpResolved *resolved)
 }
 
 /* Spans are in time, but for skew, so most parents are known before their children. */
+int
+wp_links_compare_parents(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const WpLink *links = data;
+	guint32 i = *(const guint32 *)a, k = *(const guint32 *)b;
+	if (links[i].parent != links[k].parent)
+		return links[i].parent < links[k].parent ? -1 : 1;
+	return (i > k) - (i < k);
+}
+
 guint32 *
 wp_links_roots(const WpLinks *links)
 {

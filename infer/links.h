@@ -116,6 +116,9 @@ guint32 wp_links_cut_cycles(WpLinks *links);
 /* (transfer full) By span: the first of its path, itself where it has no parent. No cycles. Linear. */
 guint32 *wp_links_roots(const WpLinks *links);
 
+/* GCompareDataFunc of guint32, spans: by parent in DATA, WpLink by span; then in the order of their calls. */
+int wp_links_compare_parents(gconstpointer a, gconstpointer b, gpointer data);
+
 /*
  * Takes WP_EVIDENCE_ROOT for WP_EVIDENCE_UNSEEN where a call has no candidate, its host is called by
  * others, and a call into that host was open at the time whose other end is missing: its return was

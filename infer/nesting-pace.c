@@ -547,6 +547,14 @@ settle_workers(const Host *host, WpNestHost *own, gint64 **out_begins_ns, Soluti
 
 /* --- lines for connections --- */
 
+/* HOST gets its calls as they stand in QUEUE, which it borrows. */
+static void
+take_queue(WpNestHost *host, const WpNestQueue *queue)
+{
+	host->outgoing = queue->outgoing;
+	host->lined_ns = queue->lined_ns;
+}
+
 /*
  * HOST solved with its calls as they came to the line, or TURNED as in wp_nest_queue_find(). REAL: its problem in real time. OUT_SCORE:
  * nats an event.
@@ -560,8 +568,7 @@ solve_lined(const Host *host, const WpNestProblem *real, const WpNestWorks *work
 	const Host lined = { host->resolved, &own, host->options, NULL };
 	guint32 n_events;
 
-	own.outgoing = queue->outgoing;
-	own.lined_ns = queue->lined_ns;
+	take_queue(&own, queue);
 	Solution solution = solve_at(&lined, REAL_TIME);
 	*out_score = score_on(solution.problem, solution.problem, NULL, &n_events);
 	*out_score /= MAX(n_events, 1);
@@ -620,10 +627,8 @@ line_up(const Host *host, WpNestHost *own, const WpNestWorks *works)
 	WpNestQueue *queue = real ? wp_nest_queue_find(real, works, 1) : NULL;
 
 	wp_nest_problem_free(real);
-	if (queue) {
-		own->outgoing = queue->outgoing;
-		own->lined_ns = queue->lined_ns;
-	}
+	if (queue)
+		take_queue(own, queue);
 	return queue;
 }
 
@@ -634,10 +639,8 @@ line_up_known(const WpResolved *resolved, WpNestHost *own)
 	WpNestQueue *queue =
 		own->waited_ns ? wp_nest_queue_known(resolved, own, own->waited_ns) : NULL;
 
-	if (queue) {
-		own->outgoing = queue->outgoing;
-		own->lined_ns = queue->lined_ns;
-	}
+	if (queue)
+		take_queue(own, queue);
 	return queue;
 }
 

@@ -129,17 +129,6 @@ compare_lines(gconstpointer a, gconstpointer b, gpointer data)
 	return (i > k) - (i < k);
 }
 
-/* Spans stand in order of their calls. */
-static int
-compare_below(gconstpointer a, gconstpointer b, gpointer data)
-{
-	const WpLink *links = data;
-	guint32 i = *(const guint32 *)a, k = *(const guint32 *)b;
-	if (links[i].parent != links[k].parent)
-		return links[i].parent < links[k].parent ? -1 : 1;
-	return (i > k) - (i < k);
-}
-
 static int
 compare_times(gconstpointer a, gconstpointer b)
 {
@@ -275,7 +264,7 @@ wp_pools_add(WpPools *pools, const WpResolved *resolved, const WpLinks *links, c
 			g_array_append_val(below, i);
 	}
 	g_array_sort_with_data(calls, compare_lines, spans->spans);
-	g_array_sort_with_data(below, compare_below, links->links);
+	g_array_sort_with_data(below, wp_links_compare_parents, links->links);
 	count_lines(pools, &part, calls);
 	count_requests(pools, &part, below);
 }

@@ -112,17 +112,6 @@ compare_calls(gconstpointer a, gconstpointer b, gpointer data)
 	return left != right ? (left < right ? -1 : 1) : (i > k) - (i < k);
 }
 
-/* Spans stand in order of their calls. */
-static int
-compare_below(gconstpointer a, gconstpointer b, gpointer data)
-{
-	const WpLink *links = data;
-	guint32 i = *(const guint32 *)a, k = *(const guint32 *)b;
-	if (links[i].parent != links[k].parent)
-		return links[i].parent < links[k].parent ? -1 : 1;
-	return (i > k) - (i < k);
-}
-
 static int
 compare_times(gconstpointer a, gconstpointer b)
 {
@@ -251,7 +240,7 @@ wp_queues_add(WpQueues *queues, const WpResolved *resolved, const WpLinks *links
 			g_array_append_val(below, i);
 	}
 	g_array_sort_with_data(calls, compare_calls, spans->spans);
-	g_array_sort_with_data(below, compare_below, links->links);
+	g_array_sort_with_data(below, wp_links_compare_parents, links->links);
 	serve_hosts(queues, &part, calls);
 }
 

@@ -3,6 +3,8 @@
 
 #include <check.h>
 
+#include "infer/calibrate.h"
+#include "infer/engine-nesting.h"
 #include "traces/simulate.h"
 
 static gboolean
@@ -48,4 +50,20 @@ wp_test_share_right(const WpResolved *resolved, const WpLinks *links, const GArr
 		n_right += parent != 0 && linked != WP_NO_SPAN && spans->spans[linked].id == parent;
 	}
 	return n_right / n_true;
+}
+
+void
+wp_test_infer_simulated(const char *text, const char *name, double *out_right, double *out_said)
+{
+	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
+	g_autoptr(WpTrace) trace = wp_test_simulate(text, name, truth);
+	WpResolveOptions options;
+	wp_resolve_options_init(&options);
+	g_autoptr(WpResolved) resolved = wp_resolve(trace, &options, NULL);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
+	const WpDealMethod method = { &options, &wp_engine_nesting, NULL, NULL };
+
+	*out_right = wp_test_share_right(resolved, links, truth);
+	ck_assert(wp_links_calibrate(links, resolved, &method, NULL));
+	*out_said = wp_links_mean_probability(links);
 }

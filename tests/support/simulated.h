@@ -14,4 +14,8 @@ WpTrace *wp_test_simulate(const char *text, const char *name, GArray *out_parent
 /* Of the calls of RESOLVED, such a trace, that have a parent of PARENTS: the share of which LINKS says so. */
 double wp_test_share_right(const WpResolved *resolved, const WpLinks *links, const GArray *parents);
 
+/* The scenario TEXT inferred by nesting, and calibrated: that share, and what is said of it. */
+void wp_test_infer_simulated(const char *text, const char *name, double *out_right,
+			     double *out_said);
+
 #endif
