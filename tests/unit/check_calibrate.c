@@ -103,20 +103,21 @@ END_TEST
 /*
  * A pool of connections, some of which a request keeps from one call to the next, which looks as if they were free. That
  * calls have waited is seen all the same; dealt, none stands in line, but when it began tells nothing there either. What one
- * dealing says is off by up to 0.08, on the average of six such systems by 0.04; it was 0.28 before.
+ * dealing says is off by up to 0.08, so that several are looked at; it was 0.28 before.
  */
 static const struct {
 	int clients;
+	int n_seeds;  /* right and said: means */
 	double right; /* floor */
 	double off;   /* most: between what is right and what is said to be */
 } pools[] = {
-	{ 9, 0.35, 0.08 }, { 15, 0.22, 0.07 }, /* no connection is ever free */
+	{ 9, 4, 0.35, 0.05 }, { 15, 1, 0.22, 0.07 }, /* no connection is ever free */
 };
 
 START_TEST(knows_who_has_waited)
 {
 	static const char text[] =
-		"[simulation]\nrequests = %d\nnetwork = normal(50us, 20%%)\n"
+		"[simulation]\nrequests = %d\nseed = %d\nnetwork = normal(50us, 20%%)\n"
 		"[service app]\nworkers = 8\n[service db]\n[pool app db]\nconnections = 3\n"
 		"[client users]\nclients = %d\nthink = exponential(20ms)\nplan = call app.x\n"
 		"[operation app.x]\nplan = work normal(3ms, 30%%); call db.x; work normal(2ms, "
@@ -125,11 +126,17 @@ START_TEST(knows_who_has_waited)
 		"else { call db.x } work normal(2ms, 30%%)\n"
 		"[operation db.x]\nplan = work lognormal(6ms, 0.5)\n"
 		"[operation db.y]\nplan = work lognormal(3ms, 0.5)\n";
-	g_autofree char *scenario =
-		g_strdup_printf(text, wp_test_number(1500, 60), pools[_i].clients);
-	double right, said;
+	double right = 0, said = 0;
+	int n = wp_test_number(pools[_i].n_seeds, 1);
 
-	wp_test_infer_simulated(scenario, "pool", &right, &said);
+	for (int seed = 1; seed <= n; seed++) {
+		g_autofree char *scenario =
+			g_strdup_printf(text, wp_test_number(1500, 60), seed, pools[_i].clients);
+		double own_right, own_said;
+		wp_test_infer_simulated(scenario, "pool", &own_right, &own_said);
+		right += own_right / n;
+		said += own_said / n;
+	}
 	if (wp_test_number(1, 0))
 		ck_assert_msg(right >= pools[_i].right && fabs(said - right) <= pools[_i].off,
 			      "%d clients: %.3f right, %.3f said to be", pools[_i].clients, right,
