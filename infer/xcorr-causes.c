@@ -137,7 +137,8 @@ learn_density(const WpXcorrModel *model, WpPair *pair)
 	smooth(pair->counts, pair->n_bins, SMOOTH_LEAST + SMOOTH_ONE / cbrt(MAX(n, 1)), density);
 	for (guint32 i = 0; i < pair->n_bins; i++) {
 		double width = (double)wp_lag_width(pair->begin + i);
-		density[i] /= messages * width;
+		density[i] /=
+			messages * wp_xcorr_part_left(model, pair->in, pair->begin + i) * width;
 		/* Far from all others: costs candidates, explains nothing. */
 		if (density[i] * width < 1e-7 * pair->mass)
 			density[i] = 0;
@@ -237,6 +238,7 @@ prepare(WpXcorrModel *model)
 	model->first_pair = g_new0(guint32, messages->n + 2);
 	model->uncaused = g_new0(double, MAX(messages->n, 1));
 	model->effects = g_new0(WpEffect *, MAX(messages->n, 1));
+	model->left = g_new0(float *, MAX(messages->n, 1));
 	model->causes = g_new0(WpCause *, MAX(messages->n, 1));
 	model->own = g_new0(double, MAX(messages->n, 1));
 	model->fanout = g_new(WpFanout, MAX(messages->n, 1));
@@ -280,6 +282,7 @@ static void
 clear_effects(WpXcorrModel *model)
 {
 	free_each(g_steal_pointer(&model->effects), model->messages->n);
+	free_each(g_steal_pointer(&model->left), model->messages->n);
 	free_each(g_steal_pointer(&model->taken), model->messages->n);
 }
 

@@ -80,7 +80,7 @@ typedef struct {
 	gsize *ends;
 	guint8 *is_in_awake; /* by message in: it was told news */
 	guint8 *is_out_awake;
-	double *intensities; /* by edge: messages that one causes */
+	double *intensities; /* by edge: messages that one causes if it has all the time for it */
 } Matcher;
 
 static WpPair *
@@ -434,6 +434,15 @@ match_host(Matcher *matcher, guint32 host)
 	}
 }
 
+static double
+integral_of(const WpPair *pair)
+{
+	double sum = 0;
+	for (guint32 i = 0; i < pair->n_bins; i++)
+		sum += pair->density[i] * (double)wp_lag_width(pair->begin + i);
+	return sum;
+}
+
 static void
 matcher_init(Matcher *matcher, WpXcorrModel *model)
 {
@@ -451,7 +460,7 @@ matcher_init(Matcher *matcher, WpXcorrModel *model)
 		.intensities = g_new0(double, n),
 	};
 	for (guint32 i = 0; i < model->pairs->len; i++)
-		matcher->intensities[pair_at(model, i)->in] += pair_at(model, i)->mass;
+		matcher->intensities[pair_at(model, i)->in] += integral_of(pair_at(model, i));
 }
 
 static void

@@ -40,15 +40,15 @@ wp_lag_width(guint32 bin)
 
 /*
  * Edges that go together: messages of OUT leave some time after messages of IN arrive, more often than
- * chance has it. DENSITY[i] is of bin BEGIN + i: messages caused by one of IN, per ns.
+ * chance has it. DENSITY[i] is of bin BEGIN + i: messages caused by one of IN that may still have effects then, per ns.
  */
 typedef struct {
 	guint32 in; /* edges */
 	guint32 out;
 	gboolean is_periodic; /* left out in some place, as two clocks would do */
 	double sds;           /* of the clearest place; 0: known by elimination only */
-	double mass;   /* messages of OUT that one of IN causes; the integral of the density */
-	guint32 begin; /* bins of lag that the density covers */
+	double mass;          /* messages of OUT that one of IN causes */
+	guint32 begin;        /* bins of lag that the density covers */
 	guint32 n_bins;
 	double *density;
 	double *counts; /* while learning */
@@ -77,6 +77,11 @@ typedef struct {
 	float until_ns; /* since it arrived */
 	float odds;
 } WpEffect;
+
+/* How many messages may still have effects is known for so many lags, of four bins each; of fewer messages it is not told. */
+#define WP_LEFT_BITS     2
+#define WP_N_LEFT        ((60 * WP_LAG_UNIT) >> WP_LEFT_BITS)
+#define WP_LEFT_MESSAGES 64
 
 /* A message of which one effect is known for sure; in two bytes, as there is one for each message. */
 #define WP_ALL_TAKEN 65535.0
@@ -107,8 +112,9 @@ typedef struct {
 	guint16 **
 		taken; /* by edge and message, while counting: how much of its effects, of WP_ALL_TAKEN */
 	WpEffect **effects; /* by edge and message */
-	WpCause **causes;   /* likewise, while learning; NULL else */
-	GArray **shares;    /* WpShare by edge, in order of its messages; once learned */
+	float **left; /* by edge, then lag: which part of its messages may still have effects; NULL: all */
+	WpCause **causes; /* likewise, while learning; NULL else */
+	GArray **shares;  /* WpShare by edge, in order of its messages; once learned */
 	guint32 **
 		shares_end; /* by edge and message: where its shares end in these; NULL: has none */
 	guint64 n_tests;
@@ -160,6 +166,14 @@ wp_xcorr_effect_left(const WpXcorrModel *model, guint32 edge, gsize at, gint64 l
 {
 	const WpEffect *effect = &model->effects[edge][at];
 	return (float)lag_ns > effect->until_ns ? 1 - (double)effect->odds : 1;
+}
+
+/* Which part of the messages of EDGE may still have effects at the lags of BIN. */
+static inline double
+wp_xcorr_part_left(const WpXcorrModel *model, guint32 edge, guint32 bin)
+{
+	const float *left = model->left[edge];
+	return left ? (double)left[MIN(bin >> WP_LEFT_BITS, WP_N_LEFT - 1)] : 1;
 }
 
 /* Paths from the roots on (xcorr-paths.c). */

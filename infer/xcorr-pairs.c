@@ -41,6 +41,14 @@
  */
 #define LEAST_PART 64
 
+/*
+ * At a host that answers, what leaves has causes, and they are among the few messages that come to it: there a pair need not
+ * stand out of all of the trace, but only so far that chance brings it there in this part of all pairs. What chance has brought
+ * is no likelier a cause than the others, which take it as causes are learned (xcorr-causes.c); what had to be left out would be
+ * given to these.
+ */
+#define ANSWERING_SHARE 0.02
+
 /* A block of time is this many windows long, or the duration over MAX_BLOCKS. */
 #define BLOCK_WINDOWS 4
 #define MAX_BLOCKS    4096
@@ -86,7 +94,10 @@ typedef struct {
 	guint64 n_bins;        /* of their densities */
 	WpSignal **in_signals; /* by edge, at the present scale; made when asked for */
 	WpSignal **out_signals;
+	WpMap *answering; /* hosts that answer calls */
 	gint64 quantum;
+	gboolean is_finest;         /* of all quanta */
+	double answering_threshold; /* standard deviations, as WpXcorrModel.threshold */
 	Sums sums;
 	double blocks[N_WIDTHS][N_BINS]; /* the present block, by width */
 	gint64 block_of[N_WIDTHS];
@@ -210,6 +221,10 @@ static void
 take_windows(Finder *finder, WpPair *pair)
 {
 	double messages = (double)finder->ins[pair->in].n;
+	guint32 host = finder->outs[pair->out].sender_host;
+	double threshold = wp_map_find(finder->answering, host) != WP_MAP_NONE
+				   ? finder->answering_threshold
+				   : finder->model->threshold;
 	gint64 q = finder->quantum;
 	for (int width = 0; width < N_WIDTHS; width++)
 		for (gint64 lag = 0; lag < N_LAGS; lag++) {
@@ -219,7 +234,7 @@ take_windows(Finder *finder, WpPair *pair)
 			double z = squares > 0 ? sum / sqrt(squares) : 0;
 			if (lag < w)
 				z = MIN(z, z_turned(&finder->sums, width, lag));
-			if (z < finder->model->threshold || lag * q > finder->model->max_lag_ns)
+			if (z < threshold || lag * q > finder->model->max_lag_ns)
 				continue;
 			if (wp_xcorr_is_clockwork(&finder->whole[pair->in],
 						  &finder->whole[pair->out], lag * q,
@@ -229,7 +244,7 @@ take_windows(Finder *finder, WpPair *pair)
 			}
 			double density =
 				finder->sums.excess[width][lag] / messages / (double)(w * q);
-			gint64 least = w * q / LEAST_PART;
+			gint64 least = finder->is_finest ? 0 : w * q / LEAST_PART;
 			cover(pair, MAX((lag - w) * q, MAX(lag * q / 8, least)), (lag + 2 * w) * q,
 			      density / 16);
 			cover(pair, MAX(lag * q, least), (lag + w) * q, density);
@@ -493,8 +508,12 @@ look_at(Finder *finder, GArray *pairs)
 	model->n_tests += n_tests;
 	model->threshold =
 		threshold_of(model->options->false_share / N_LOOKS / (double)MAX(n_tests, 1));
+	finder->answering_threshold =
+		MIN(threshold_of(ANSWERING_SHARE / (double)(n_scales * N_WIDTHS * N_LAGS)),
+		    model->threshold);
 	for (guint s = 0; s < n_scales; s++) {
 		finder->quantum = begin << (SCALE_BITS * s);
+		finder->is_finest = s == 0;
 		for (guint i = 0; i < pairs->len && !wp_xcorr_is_stopped(model); i++) {
 			WpPair *pair = &g_array_index(pairs, WpPair, i);
 			correlate(finder,
@@ -518,6 +537,11 @@ wp_xcorr_find_pairs(WpXcorrModel *model, const WpEdge *ins, const WpEdge *outs)
 	finder->outs = wp_edge_groups_join(finder->groups, outs);
 	finder->whole = wp_edge_groups_join(finder->groups, model->messages->edges);
 	finder->known = wp_map_new();
+	finder->answering = wp_map_new();
+	for (guint32 i = 0; i < model->messages->n; i++)
+		if (model->messages->edges[i].is_return)
+			(void)wp_map_number(finder->answering,
+					    model->messages->edges[i].sender_host);
 	for (guint32 i = 0; i < model->pairs->len; i++) {
 		const WpPair *pair = &g_array_index(model->pairs, WpPair, i);
 		*wp_map_at(finder->known, wp_map_key(pair->in, pair->out), i) = i;
@@ -531,6 +555,7 @@ wp_xcorr_find_pairs(WpXcorrModel *model, const WpEdge *ins, const WpEdge *outs)
 	g_free(finder->in_signals);
 	g_free(finder->out_signals);
 	wp_map_free(finder->known);
+	wp_map_free(finder->answering);
 	wp_edge_groups_unjoin(finder->groups, finder->ins);
 	wp_edge_groups_unjoin(finder->groups, finder->outs);
 	wp_edge_groups_unjoin(finder->groups, finder->whole);

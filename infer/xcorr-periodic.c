@@ -20,8 +20,19 @@
  */
 #define REGULAR 0.45
 
-/* Gaps looked at for that. */
-#define MAX_GAPS 4001
+/* Gaps looked at for that: all, or runs of them, as of gaps that take turns every second one may be long. */
+#define N_RUNS   64
+#define RUN_GAPS 64
+#define MAX_GAPS (N_RUNS * RUN_GAPS)
+
+/*
+ * No clock either, though most gaps are alike: several messages of a request, one after the other, and then none until the
+ * next request. A clock that misses beats has gaps of two or three periods; of gaps that are so much longer than one, and
+ * so far from a whole number of them, it has no more than this part, even where it is blurred.
+ */
+#define MAX_PAUSES 0.06
+#define LONGER     1.75
+#define OFF_BEAT   0.25
 
 /* Correlation that chance does not reach, in standard deviations; of at least so many gaps. */
 #define SURE_SDS 7
@@ -37,18 +48,34 @@ compare(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
+/* How many gaps are longer than PERIOD and no multiple of it. */
+static gsize
+count_pauses(const gint64 *gaps, gsize n, gint64 period)
+{
+	gsize pauses = 0;
+	for (gsize i = 0; i < n; i++) {
+		double beats = (double)gaps[i] / (double)period;
+		pauses += beats > LONGER && fabs(beats - round(beats)) > OFF_BEAT;
+	}
+	return pauses;
+}
+
 /* The median gap of EDGE where its messages come like a clock's; else 0. */
 static gint64
 period_of(const WpEdge *edge)
 {
 	gint64 gaps[MAX_GAPS];
-	gsize n = 0, step = edge->n / MAX_GAPS + 1;
-	for (gsize i = 1; i < edge->n && n < MAX_GAPS; i += step)
-		gaps[n++] = edge->times_ns[i] - edge->times_ns[i - 1];
+	gsize n = 0, n_gaps = MAX(edge->n, 1) - 1;
+	gsize to_next = n_gaps > MAX_GAPS ? n_gaps / N_RUNS : RUN_GAPS; /* from run to run */
+	for (gsize i = 0; i < n_gaps && n < MAX_GAPS; i++)
+		if (i % to_next < RUN_GAPS)
+			gaps[n++] = edge->times_ns[i + 1] - edge->times_ns[i];
 	if (n < MIN_GAPS)
 		return 0;
 	qsort(gaps, n, sizeof *gaps, compare);
 	gint64 median = gaps[n / 2];
+	if (median <= 0 || (double)count_pauses(gaps, n, median) > MAX_PAUSES * (double)n)
+		return 0;
 	for (gsize i = 0; i < n; i++)
 		gaps[i] = ABS(gaps[i] - median);
 	qsort(gaps, n, sizeof *gaps, compare);

@@ -10,6 +10,9 @@
  *
  * What set off what is known only as likely, message by message: the likeliest cause of each, and how likely
  * the whole chain is; by as much the earlier message counts less.
+ *
+ * Later effects are then those of the messages that may still have some; a density that counted all messages would be too
+ * low for these, and what they cause would be given to others, or to none.
  */
 #include "infer/xcorr-model.h"
 
@@ -23,6 +26,9 @@
 
 /* A later finding replaces an earlier time where it is so much surer. */
 #define MUCH_SURER 0.3
+
+/* Of fewer than this part of the messages little is known. */
+#define LEAST_LEFT 0.05
 
 static void
 supersede(WpEffect *effect, double lag_ns, double odds)
@@ -75,6 +81,31 @@ come_back(WpXcorrModel *model, WpCause **lasts, const WpCause *m, const WpCause 
 	*last = (WpCause){ later.edge, later.at, (float)odds };
 }
 
+/* Which part of EDGE's messages may still have effects, by lag. */
+static void
+count_left(const WpXcorrModel *model, guint32 edge)
+{
+	double gone[WP_N_LEFT] = { 0 };
+	double n = (double)model->messages->edges[edge].n, left = n;
+	gboolean any = FALSE;
+	for (gsize k = 0; k < model->messages->edges[edge].n; k++) {
+		const WpEffect *effect = &model->effects[edge][k];
+		if (effect->until_ns == G_MAXFLOAT)
+			continue;
+		guint32 bin = (wp_lag_bin((gint64)effect->until_ns) >> WP_LEFT_BITS) + 1;
+		gone[MIN(bin, WP_N_LEFT - 1)] += (double)effect->odds;
+		any = TRUE;
+	}
+	g_clear_pointer(&model->left[edge], g_free);
+	if (!any || n < WP_LEFT_MESSAGES)
+		return;
+	model->left[edge] = g_new(float, WP_N_LEFT);
+	for (guint32 bin = 0; bin < WP_N_LEFT; bin++) {
+		left -= gone[bin];
+		model->left[edge][bin] = (float)CLAMP(left / n, LEAST_LEFT, 1);
+	}
+}
+
 void
 wp_xcorr_supersede(WpXcorrModel *model)
 {
@@ -96,6 +127,8 @@ wp_xcorr_supersede(WpXcorrModel *model)
 			if (origin)
 				come_back(model, lasts, origin, &here, odds);
 		}
-	for (guint32 i = 0; i < messages->n; i++)
+	for (guint32 i = 0; i < messages->n; i++) {
 		g_free(lasts[i]);
+		count_left(model, i);
+	}
 }

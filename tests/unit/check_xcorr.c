@@ -542,6 +542,31 @@ START_TEST(clocks_far_apart)
 }
 END_TEST
 
+/* Messages of a request follow each other at about the same time, and then there are none: most gaps are alike, and it is no clock. */
+START_TEST(no_clock)
+{
+	static const struct {
+		int n_each; /* messages of a request */
+		int n;      /* requests */
+	} rows[] = { { 2, 1000 }, { 2, 3000 }, { 4, 1000 }, { 4, 3000 } };
+	for (gsize row = 0; row < G_N_ELEMENTS(rows); row++) {
+		WpRandom64 random = { WP_RANDOM64_SEED };
+		guint32 n = (guint32)(rows[row].n_each * rows[row].n), k = 0;
+		g_autofree gint64 *ins = g_new(gint64, n), *outs = g_new(gint64, n);
+		const WpEdge in = { .times_ns = ins, .n = n }, out = { .times_ns = outs, .n = n };
+		gint64 now = 0;
+		for (int i = 0; i < rows[row].n; i++) {
+			for (int m = 0; m < rows[row].n_each; m++, k++) {
+				ins[k] = now += 3 * MS + wp_random64_below(&random, MS / 4);
+				outs[k] = now + MS / 2 + wp_random64_below(&random, 2 * MS);
+			}
+			now += 20 * MS + wp_random64_below(&random, 40 * MS);
+		}
+		ck_assert_msg(!wp_xcorr_is_clockwork(&in, &out, MS / 4, 3 * MS), "row %zu", row);
+	}
+}
+END_TEST
+
 /*
  * Clients of node 1, a host each, that ask once in a while: what they do is seen of all together, whether they are one
  * node or as many as hosts.
@@ -772,6 +797,7 @@ WP_SUITE_OF_ROWS("xcorr", { bins, 0 }, { signal_counts, 0 }, { impulse, 0 }, { a
 		 { shift, 0 }, { linearity, 0 }, { choice, 0 }, { spikes, 0 },
 		 { published_chain, 0 }, { messages_in_any_order, 0 }, { no_derived_paths, 0 },
 		 { no_ghosts, 0 }, { no_accidents, 0 }, { no_peak_at_nothing, 0 },
-		 { caused_by_a_clock, 0 }, { clocks_far_apart, 12 }, { many_clients, 0 },
-		 { own_effects, 0 }, { answers_have_causes, 0 }, { of_its_own_accord, 0 },
-		 { paths_that_share_edges, 0 }, { quanta, 6 }, { nothing, 0 })
+		 { caused_by_a_clock, 0 }, { clocks_far_apart, 12 }, { no_clock, 0 },
+		 { many_clients, 0 }, { own_effects, 0 }, { answers_have_causes, 0 },
+		 { of_its_own_accord, 0 }, { paths_that_share_edges, 0 }, { quanta, 6 },
+		 { nothing, 0 })

@@ -260,5 +260,69 @@ START_TEST(goodbye)
 }
 END_TEST
 
+/* What has its effect at once, within the tick of the clock, and is not the first that the node was told. */
+START_TEST(at_once)
+{
+	static const Edge edges[] = { { 2, 1, 3, 0.95, 1.05 }, { 0, 1, 3, 0, 0.05 } };
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 now = 0;
+	int n = 2000;
+	for (int i = 0; i < n; i++) {
+		gint64 t = now += wp_random64_below(&random, 60 * MS);
+		send(messages, 0, 1, t);
+		send(messages, 1, 2, t = later(&random, t, 2000));
+		send_answer(messages, 2, 1, t = later(&random, t, 1000));
+		send(messages, 1, 3, t);
+		send_answer(messages, 3, 1, t = later(&random, t, 10000));
+		send_answer(messages, 1, 0, later(&random, t, 1000));
+	}
+	wp_messages_freeze(messages);
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	check_edges(spectra, n, edges, G_N_ELEMENTS(edges));
+}
+END_TEST
+
+/*
+ * 1 asks 2 and answers 0, then tells 3 what 2 said, or asks 3 at once and answers. Where it is 2 first, some questions follow each
+ * other, so that most of what 2 says has had its effect long before 3 is told anything: what the last of it does later is not
+ * the less likely for that.
+ */
+START_TEST(after_the_answer)
+{
+	static const int rows[] = { 20, 12, 9 }; /* ms from request to request, on the average */
+	static const Edge edges[] = { { 2, 1, 3, 0.85, 1.1 },
+				      { 0, 1, 3, 0.85, 1.1 },
+				      { 3, 1, 3, 0, 0.1 } };
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 now = 0;
+	int n = 3000;
+	for (int i = 0; i < n; i++) {
+		gint64 t = now += wp_random64_below(&random, 2 * (guint32)rows[_i] * MS);
+		gboolean is_order = i % 2;
+		send(messages, 0, 1, t);
+		for (int k = 0; is_order && k < 4; k++) {
+			t = k > 0 ? later(&random, t, 40) : any_time_later(&random, t, 3000);
+			send(messages, 1, 2, t);
+			send_answer(messages, 2, 1, t = later(&random, t, 100));
+		}
+		if (!is_order) {
+			send(messages, 1, 3, t = later(&random, t, 1500));
+			send_answer(messages, 3, 1, t = later(&random, t, 40));
+		}
+		send_answer(messages, 1, 0, t = any_time_later(&random, t, 1500));
+		if (is_order) {
+			send(messages, 1, 3, t = later(&random, t, 1000 + 3000 * (i % 4 == 1)));
+			send_answer(messages, 3, 1, later(&random, t, 40));
+		}
+	}
+	wp_messages_freeze(messages);
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	check_edges(spectra, n / 2.0, edges, G_N_ELEMENTS(edges));
+}
+END_TEST
+
 WP_SUITE_OF_ROWS("xcorr-answers", { in_line, 0 }, { beyond_what_stands_out, 0 },
-		 { slow_answers, 4 }, { memoryless, 2 }, { asked_before, 3 }, { goodbye, 2 })
+		 { slow_answers, 4 }, { memoryless, 2 }, { asked_before, 3 }, { goodbye, 2 },
+		 { at_once, 0 }, { after_the_answer, 3 })
