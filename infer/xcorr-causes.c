@@ -45,6 +45,9 @@
 /* A call that is answered has an effect, but for one that was lost. */
 #define LEAST_SILENT 0.001
 
+/* Where nothing stands out, as many of the calls of an edge follow an answer to another of them. */
+#define MOST_IN_ROWS 0.5
+
 /* From which round on, and how often, it is seen which messages have had their effect. */
 #define FIRST_EFFECTS 2
 #define EACH_EFFECTS  2
@@ -407,6 +410,22 @@ learn_uncaused(WpXcorrModel *model)
 	}
 }
 
+/*
+ * Forgets PAIR where it says that calls follow the answers to calls of the same edge, most of all such calls, though nothing stands
+ * out there. So long rows would; what grows like that has only been left with answers that lead to nothing, and with calls
+ * that are made later than others.
+ */
+static void
+forget_long_rows(const WpXcorrModel *model, WpPair *pair)
+{
+	const WpEdge *in = &model->messages->edges[pair->in];
+	const WpEdge *out = &model->messages->edges[pair->out];
+	gboolean is_again = in->is_return && !out->is_return && in->sender == out->receiver;
+	if (pair->sds <= 0 && is_again &&
+	    pair->mass * (double)in->n > MOST_IN_ROWS * (double)out->n)
+		pair->mass = 0;
+}
+
 static void
 learn(WpXcorrModel *model, guint n_free, guint n_rounds, double min_share_last)
 {
@@ -423,6 +442,7 @@ learn(WpXcorrModel *model, guint n_free, guint n_rounds, double min_share_last)
 		for (guint32 i = 0; i < model->pairs->len; i++) {
 			double of_one = learn_density(model, pair_at(model, i));
 			change = MAX(change, of_one);
+			forget_long_rows(model, pair_at(model, i));
 		}
 		drop_pairs(model, is_last ? min_share_last : MIN_SHARE);
 		if (is_last)

@@ -323,6 +323,32 @@ START_TEST(after_the_answer)
 }
 END_TEST
 
+/*
+ * 1 asks 2, answers 0, and asks 3 later, which leads to nothing. What 3 said before is closer to that than what 2 said; but nobody
+ * else would have begun to ask 3.
+ */
+START_TEST(told_later)
+{
+	static const Edge edges[] = { { 2, 1, 3, 0.9, 1.1 }, { 3, 1, 3, 0, 0.1 } };
+	WpRandom64 random = { WP_RANDOM64_SEED };
+	g_autoptr(WpMessages) messages = wp_messages_new();
+	gint64 now = 0;
+	int n = 3000;
+	for (int i = 0; i < n; i++) {
+		gint64 t = now += wp_random64_below(&random, 5 * MS);
+		send(messages, 0, 1, t);
+		send(messages, 1, 2, t = later(&random, t, 800));
+		send_answer(messages, 2, 1, t = later(&random, t, 3000));
+		send_answer(messages, 1, 0, t = later(&random, t, 300));
+		send(messages, 1, 3, t = any_time_later(&random, t, 2500));
+		send_answer(messages, 3, 1, later(&random, t, 12000));
+	}
+	wp_messages_freeze(messages);
+	g_autoptr(WpSpectra) spectra = wp_xcorr_spectra(messages, NULL, NULL, NULL);
+	check_edges(spectra, n, edges, G_N_ELEMENTS(edges));
+}
+END_TEST
+
 WP_SUITE_OF_ROWS("xcorr-answers", { in_line, 0 }, { beyond_what_stands_out, 0 },
 		 { slow_answers, 4 }, { memoryless, 2 }, { asked_before, 3 }, { goodbye, 2 },
-		 { at_once, 0 }, { after_the_answer, 3 })
+		 { at_once, 0 }, { after_the_answer, 3 }, { told_later, 0 })
