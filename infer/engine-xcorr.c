@@ -8,6 +8,9 @@
 #include "infer/pattern.h"
 #include "infer/xcorr-model.h"
 
+/* Edges without a path are told of from this share of all messages on, as that of an edge that matters is. */
+#define MANY_UNREACHED 0.01
+
 static void
 options_init(void *options)
 {
@@ -219,6 +222,29 @@ has_eliminated(const WpXcorrModel *model)
 	return FALSE;
 }
 
+/* Says how many messages are of edges that no path has: so many would be missed otherwise. */
+static void
+note_unreached(WpSpectra *spectra, const WpMessages *messages)
+{
+	g_autofree guint8 *is_reached = g_malloc0(MAX(messages->n, 1));
+	guint64 n = 0;
+	guint32 n_edges = 0;
+	for (guint32 i = 0; i < spectra->vertices->len; i++)
+		is_reached[wp_spectra_vertex(spectra, i)->edge] = 1;
+	for (guint32 i = 0; i < messages->n; i++)
+		if (!is_reached[i] && messages->edges[i].n) {
+			n += messages->edges[i].n;
+			n_edges++;
+		}
+	if ((double)n > MANY_UNREACHED * (double)messages->n_messages)
+		wp_spectra_note(
+			spectra,
+			"Of all messages %.1f %%, on %u edge%s, are on no path: nothing that "
+			"begins one leads to them.",
+			100 * (double)n / (double)messages->n_messages, n_edges,
+			n_edges == 1 ? "" : "s");
+}
+
 static void
 infer(WpSpectra *spectra, const WpMessages *messages, const guint8 *is_root,
       const WpXcorrOptions *wish, WpStopFunc stop)
@@ -228,6 +254,7 @@ infer(WpSpectra *spectra, const WpMessages *messages, const guint8 *is_root,
 	wp_xcorr_find_pairs(&model, messages->edges, messages->edges);
 	wp_xcorr_learn_causes(&model);
 	wp_xcorr_follow(&model, spectra);
+	note_unreached(spectra, messages);
 	spectra->n_tests = model.n_tests;
 	spectra->max_lag_ns = model.max_lag_ns;
 	spectra->is_lag_cut = model.max_lag_ns < wish->max_lag_ns;
