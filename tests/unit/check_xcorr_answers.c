@@ -267,7 +267,7 @@ START_TEST(at_once)
 	WpRandom64 random = { WP_RANDOM64_SEED };
 	g_autoptr(WpMessages) messages = wp_messages_new();
 	gint64 now = 0;
-	int n = 2000;
+	int n = wp_test_number(2000, 500);
 	for (int i = 0; i < n; i++) {
 		gint64 t = now += wp_random64_below(&random, 60 * MS);
 		send(messages, 0, 1, t);
@@ -297,7 +297,7 @@ START_TEST(after_the_answer)
 	WpRandom64 random = { WP_RANDOM64_SEED };
 	g_autoptr(WpMessages) messages = wp_messages_new();
 	gint64 now = 0;
-	int n = 3000;
+	int n = wp_test_number(3000, 2000);
 	for (int i = 0; i < n; i++) {
 		gint64 t = now += wp_random64_below(&random, 2 * (guint32)rows[_i] * MS);
 		gboolean is_order = i % 2;
@@ -333,7 +333,7 @@ START_TEST(told_later)
 	WpRandom64 random = { WP_RANDOM64_SEED };
 	g_autoptr(WpMessages) messages = wp_messages_new();
 	gint64 now = 0;
-	int n = 3000;
+	int n = wp_test_number(3000, 800);
 	for (int i = 0; i < n; i++) {
 		gint64 t = now += wp_random64_below(&random, 5 * MS);
 		send(messages, 0, 1, t);
