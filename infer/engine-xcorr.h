@@ -19,7 +19,7 @@ typedef struct {
 	gint64 match_ns;       /* v; 0 = a quantum */
 	gint64 max_depth;      /* edges of a path */
 	double min_share;      /* of the messages of its root: rarer edges are not followed */
-	double false_share;    /* of the edges found, that may be false */
+	double false_share; /* of the edges found at hosts that do not answer, that may be false */
 } WpXcorrOptions;
 
 extern const WpEngine wp_engine_xcorr;

@@ -16,6 +16,7 @@
  *   of rates in one place is one block, however many messages it has.
  * - All of it counted: t is chosen so that all tests of the trace together find something by chance with a
  *   probability of at most false_share (Bonferroni), so that of the edges found no more are false.
+ *   Not so at hosts that answer calls: see ANSWERING_SHARE.
  */
 #include "infer/xcorr-model.h"
 

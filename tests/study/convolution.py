@@ -28,7 +28,7 @@ PATH_13 = ("WS2", "AUTH", "DB", "AUTH", "WS2", "AP1", "DB", "AP1", "WS2", "clien
 
 
 def spectra(study, trace, way, *arguments):
-    """Rows of `report --engine xcorr` of TRACE: a spike each, path by path."""
+    """Writes what `report --engine xcorr` makes of TRACE, a row a spike, path by path; returns where."""
     found = study.path("spectra.csv")
     study.run("report", "-q", "--engine", "xcorr", *WAYS[way], *arguments, trace, "-o", found)
     return found
