@@ -252,3 +252,20 @@ wp_messages_freeze(WpMessages *messages)
 			qsort(edge->times_ns, edge->n, sizeof *edge->times_ns, compare_times);
 	}
 }
+
+gint64
+wp_messages_tick(const WpMessages *messages)
+{
+	gint64 tick = 0;
+	for (guint32 i = 0; i < messages->n; i++)
+		for (gsize k = 0; k < messages->edges[i].n && tick != 1; k++) {
+			gint64 a = messages->edges[i].times_ns[k] - messages->begin_ns, b = tick;
+			while (b) {
+				gint64 rest = a % b;
+				a = b;
+				b = rest;
+			}
+			tick = a;
+		}
+	return tick;
+}

@@ -57,6 +57,9 @@ void wp_messages_move(WpMessages *messages, const WpResolved *resolved);
  */
 void wp_messages_freeze(WpMessages *messages);
 
+/* The clock's tick: all times are multiples of it apart from the first. 0 where all are the same. */
+gint64 wp_messages_tick(const WpMessages *messages);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpMessages, wp_messages_free)
 
 #endif

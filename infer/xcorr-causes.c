@@ -527,6 +527,7 @@ wp_xcorr_model_init(WpXcorrModel *model, const WpMessages *messages, const guint
 {
 	gint64 duration = messages->end_ns - messages->begin_ns;
 	*model = (WpXcorrModel){ .messages = messages,
+				 .tick_ns = wp_messages_tick(messages),
 				 .max_lag_ns = MIN(options->max_lag_ns, duration / LAGS_IN_ALL),
 				 .is_root = is_root,
 				 .options = options,

@@ -470,34 +470,17 @@ threshold_of(double probability)
 	return high;
 }
 
-/*
- * The finest quantum: the clock's tick where that is longer. All times stand on ticks, so all lags do: a bin
- * that holds one more tick than the next would hold more for that alone.
- */
-static gint64
-finest_quantum(const WpMessages *messages)
-{
-	gint64 tick = 0;
-	for (guint32 i = 0; i < messages->n; i++)
-		for (gsize k = 0; k < messages->edges[i].n && tick != 1; k++) {
-			gint64 a = messages->edges[i].times_ns[k] - messages->begin_ns, b = tick;
-			while (b) {
-				gint64 rest = a % b;
-				a = b;
-				b = rest;
-			}
-			tick = a;
-		}
-	return tick >= COARSE_NS ? tick : FINEST_NS;
-}
-
 /* Looks at PAIRS at all scales. */
 static void
 look_at(Finder *finder, GArray *pairs)
 {
 	WpXcorrModel *model = finder->model;
-	/* Of so few messages that any unit would do, too. */
-	gint64 begin = MIN(finest_quantum(model->messages), MAX(model->max_lag_ns, FINEST_NS));
+	/*
+	 * All times stand on ticks, so all lags do: a bin that holds one more tick than the next would hold more for
+	 * that alone. Of so few messages any unit would do, so a longest lag is not exceeded.
+	 */
+	gint64 finest = model->tick_ns >= COARSE_NS ? model->tick_ns : FINEST_NS;
+	gint64 begin = MIN(finest, MAX(model->max_lag_ns, FINEST_NS));
 	guint n_scales = 0;
 	/* The narrowest window, of two bins, is no wider than the quantum that was asked for. */
 	while (2 * (begin << SCALE_BITS) <= model->options->quantum_ns)

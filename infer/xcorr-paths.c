@@ -345,10 +345,12 @@ follow(Follower *follower, guint32 depth)
 static void
 write_vertices(const Follower *follower, WpSpectra *spectra)
 {
+	const WpXcorrModel *model = follower->model;
+	double quantum = (double)model->options->quantum_ns, tick = (double)model->tick_ns;
 	g_autofree guint32 *numbers = g_new(guint32, MAX(follower->vertices->len, 1));
 	for (guint32 i = 0; i < follower->vertices->len; i++) {
 		const Vertex *from = vertex_at(follower, i);
-		const WpEdge *edge = &follower->model->messages->edges[from->edge];
+		const WpEdge *edge = &model->messages->edges[from->edge];
 		if (from->is_dead)
 			continue;
 		WpVertex to = { .parent = WP_NO_VERTEX,
@@ -358,10 +360,10 @@ write_vertices(const Follower *follower, WpSpectra *spectra)
 				.receiver = edge->receiver,
 				.messages = from->messages };
 		if (from->parent != WP_NO_VERTEX) {
-			const WpPair *pair =
-				&g_array_index(follower->model->pairs, WpPair, from->pair);
+			const WpPair *pair = &g_array_index(model->pairs, WpPair, from->pair);
 			to.parent = numbers[from->parent];
-			to.spikes = wp_spread_spikes(from->spread, from->messages, &to.n_spikes);
+			to.spikes = wp_spread_spikes(from->spread, from->messages, tick, quantum,
+						     &to.n_spikes);
 			for (guint32 k = 0; k < to.n_spikes; k++)
 				to.spikes[k].significance = pair->sds;
 		}

@@ -17,9 +17,11 @@ void wp_spread_add(WpSpread *spread, gint64 delay_ns, double weight);
 double wp_spread_quantile(const WpSpread *spread, double share);
 
 /*
- * (transfer full) The delays apart from each other, whose messages add up to MESSAGES; at least one. Their
- * significance is not set. SPREAD NULL: one of delay 0.
+ * (transfer full) The delays apart from each other, whose messages add up to MESSAGES; at least one, most messages
+ * first. All times stand on ticks of TICK_NS; delays closer than QUANTUM_NS are one. Their significance is not set. SPREAD
+ * NULL: one of delay 0.
  */
-WpSpectrumSpike *wp_spread_spikes(const WpSpread *spread, double messages, guint32 *out_n);
+WpSpectrumSpike *wp_spread_spikes(const WpSpread *spread, double messages, double tick_ns,
+				  double quantum_ns, guint32 *out_n);
 
 #endif

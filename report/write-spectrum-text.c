@@ -39,6 +39,15 @@ write_headline(const Text *text)
 				  text->out);
 }
 
+static gboolean
+has_several_delays(const WpSpectrumView *spectrum)
+{
+	for (guint32 i = 0; i < spectrum->n; i++)
+		if (spectrum->edges[i].n_delays > 1)
+			return TRUE;
+	return FALSE;
+}
+
 static void
 write_method(const Text *text)
 {
@@ -147,11 +156,12 @@ write_paths(const Text *text)
 		wp_text_paragraph(text->page, "No path was found.", 2, text->out);
 		return;
 	}
-	wp_text_paragraph(text->page,
-			  "delay = message into the node before to this one, of half of them "
-			  "less; spread = half the width of the middle two thirds; share of the "
-			  "messages at the root; sds = standard deviations above chance.",
-			  2, text->out);
+	g_autofree char *legend = g_strdup_printf(
+		"delay = message into the node before to this one, of half of them less%s; spread "
+		"= half the width of the middle two thirds; share of the messages at the root; sds "
+		"= standard deviations above chance.",
+		has_several_delays(spectrum) ? ", a row each where they part" : "");
+	wp_text_paragraph(text->page, legend, 2, text->out);
 	for (guint32 i = 0; i < spectrum->n;) {
 		g_autoptr(WpTable) table = wp_table_new();
 		gboolean has_rows = FALSE;
