@@ -15,10 +15,11 @@
 
 #include "infer/nesting-holds.h"
 #include "infer/nesting-line.h"
+#include "infer/nesting-part.h"
 #include "infer/nesting-queue.h"
+#include "infer/nesting-retime.h"
 #include "infer/nesting-turns.h"
 #include "infer/nesting-workers.h"
-#include "infer/timeline.h"
 
 #define BUSY         1.2  /* candidates a bundle: with fewer, delays decide little */
 #define VERY_BUSY    4.0  /* ... with more, a first answer may be wrong as a whole */
@@ -56,6 +57,18 @@ static const guint8 windows[] = { WP_NEST_MAX_NEIGHBOURS, 4, 2 };
 #define MIN_LINED   0.06
 #define LINED_NOISE 5 /* by the root of the number of events */
 
+/*
+ * A line for workers before that for connections: with their true number the answer is likelier than with one more or less, by
+ * 0.03 to 0.13 nats an event, with others by 0.03 at most. So many calls tell which it is; behind so clear a peak there is no
+ * other.
+ */
+#define PEAK_PART  2000
+#define MIN_PEAK   0.03
+#define CLEAR_PEAK 0.06
+#define MIN_PEAK_SURER                                                                             \
+	0.02 /* share of calls, than with the line for connections only; a wrong number 0.01, right ones 0.04 on */
+#define PEAK_LOST 0.005 /* of the calls: how many are in hand is told by counts */
+
 static const WpPace paces[] = {
 	{ .pace = 0, .processors = 1 },   { .pace = 0.25, .processors = 1 },
 	{ .pace = 0.5, .processors = 1 }, { .pace = 0.75, .processors = 1 },
@@ -66,71 +79,7 @@ static const WpPace paces[] = {
 #define REAL_TIME (&paces[0])
 #define ALL_WORK  (&paces[4])
 
-/* --- how likely an answer is on a clock --- */
-
-/* A problem on another clock, as far as timelines ask for it. */
-typedef struct {
-	WpNestProblem problem;
-	guint32 n_events;
-	double log_rates; /* at all events */
-} Retimed;
-
-/* REAL on CLOCK, with the children that parents have in ANSWER. */
-static void
-retime(const WpNestProblem *real, const WpNestProblem *answer, const WpNestClock *clock,
-       Retimed *out)
-{
-	WpNestProblem *own = &out->problem;
-
-	*out = (Retimed){ .problem = *real };
-	own->n_open = own->n_ghosts = 0;
-	own->has_turns = real->has_turns && !clock;
-	own->parents = g_memdup2(real->parents, real->n_parents * sizeof(WpNestParent));
-	own->children = g_memdup2(real->children, real->n_children * sizeof(WpNestChild));
-	for (guint32 c = 0; c < own->n_children; c++) {
-		WpNestChild *child = &own->children[c];
-		child->begin_ns = wp_nest_clock_at(clock, child->begin_ns);
-		child->end_ns = wp_nest_clock_at(clock, child->end_ns);
-	}
-	wp_nest_weigh_packets(own);
-	for (guint32 p = 0; p < own->n_parents; p++) {
-		WpNestParent *parent = &own->parents[p];
-		double rate = wp_nest_clock_rate(clock, parent->end_ns);
-		out->log_rates += wp_quick_log(&own->quick, rate);
-		parent->begin_ns = wp_nest_clock_at(clock, parent->begin_ns);
-		parent->end_ns = wp_nest_clock_at(clock, parent->end_ns);
-		parent->children = answer->parents[p].children;
-		parent->n = answer->parents[p].n;
-		for (guint32 i = 0; i < parent->n; i++) {
-			const WpNestChild *child = &real->children[parent->children[i]];
-			if (child->has_waited)
-				continue;
-			rate = wp_nest_clock_rate(clock, child->begin_ns);
-			out->log_rates += wp_quick_log(&own->quick, rate);
-		}
-		out->n_events += parent->n + 1;
-	}
-}
-
-static double
-score_on(const WpNestProblem *real, const WpNestProblem *answer, const WpNestClock *clock,
-	 guint32 *out_n_events)
-{
-	Retimed retimed;
-
-	retime(real, answer, clock, &retimed);
-	WpNestProblem *own = &retimed.problem;
-	g_autoptr(WpTimelines) timelines = wp_timelines_new(own);
-	double total = retimed.log_rates;
-	wp_timelines_learn(timelines, 0, own->n_parents);
-	for (guint32 p = 0; p < own->n_parents; p++)
-		total += wp_timelines_score(timelines, p, own->parents[p].children,
-					    own->parents[p].n);
-	g_free(own->parents);
-	g_free(own->children);
-	*out_n_events = retimed.n_events;
-	return total;
-}
+/* --- the clock --- */
 
 /* The clock on which the gaps of ANSWER are the most regular, of those that are tried. */
 static const WpPace *
@@ -138,59 +87,20 @@ learn_pace(const WpNestProblem *real, const WpNestProblem *answer, const WpNestH
 {
 	const WpPace *best = REAL_TIME;
 	guint32 n_events;
-	double best_total = score_on(real, answer, NULL, &n_events);
+	double best_total = wp_nest_score_on(real, answer, NULL, &n_events);
 
 	if (n_events < MIN_EVENTS)
 		return best;
 	best_total += MAX(MIN_GAIN * n_events, MIN_TOTAL);
 	for (gsize i = 1; i < G_N_ELEMENTS(paces) && !wp_nest_is_stopped(real); i++) {
 		g_autoptr(WpNestClock) clock = wp_nest_clock_new(real->resolved, host, &paces[i]);
-		double total = score_on(real, answer, clock, &n_events);
+		double total = wp_nest_score_on(real, answer, clock, &n_events);
 		if (total > best_total) {
 			best_total = total;
 			best = &paces[i];
 		}
 	}
 	return best;
-}
-
-/* --- a part of a host --- */
-
-typedef struct {
-	WpNestHost host;
-	guint32 *incoming;
-	gboolean is_all;
-} Part;
-
-/* Calls in the middle of HOST, and all that may have caused them. */
-static void
-init_part(const WpResolved *resolved, const WpNestHost *host, Part *out)
-{
-	const WpSpan *spans = wp_resolved_spans(resolved)->spans;
-	guint32 skipped = (host->n_outgoing - MIN(host->n_outgoing, PART)) / 2, n = 0;
-
-	*out = (Part){ .host = *host, .is_all = host->n_outgoing <= PART + PART / 2 };
-	if (out->is_all)
-		return;
-	out->host.outgoing += skipped;
-	out->host.n_outgoing = PART;
-	out->host.n_lost *= (double)PART / host->n_outgoing;
-	gint64 first_ns = spans[out->host.outgoing[0]].call_ns;
-	gint64 last_ns = spans[out->host.outgoing[PART - 1]].call_ns;
-	out->incoming = g_new(guint32, host->n_incoming);
-	for (guint32 i = 0; i < host->n_incoming; i++) {
-		const WpSpan *span = &spans[host->incoming[i]];
-		if (span->call_ns <= last_ns && wp_span_end_ns(span) >= first_ns)
-			out->incoming[n++] = host->incoming[i];
-	}
-	out->host.incoming = out->incoming;
-	out->host.n_incoming = n;
-	while (out->host.n_marks > 0 && out->host.marks->time_ns < first_ns) {
-		out->host.marks++;
-		out->host.n_marks--;
-	}
-	while (out->host.n_marks > 0 && out->host.marks[out->host.n_marks - 1].time_ns > last_ns)
-		out->host.n_marks--;
 }
 
 /* --- solving --- */
@@ -277,8 +187,8 @@ gain_of(const Host *host, const Solution *solution, const Solution *first)
 	g_autoptr(WpNestClock) clock =
 		wp_nest_clock_new(host->resolved, host->host, solution->pace);
 	guint32 n_events;
-	double gain = score_on(host->real, solution->problem, clock, &n_events) -
-		      score_on(host->real, first->problem, NULL, &n_events);
+	double gain = wp_nest_score_on(host->real, solution->problem, clock, &n_events) -
+		      wp_nest_score_on(host->real, first->problem, NULL, &n_events);
 	return gain / MAX(n_events, 1);
 }
 
@@ -310,10 +220,10 @@ static double
 score_solution(const Host *host, const Solution *solution, guint32 *out_n_events)
 {
 	if (solution->n_takes > 0)
-		return score_on(solution->problem, solution->problem, NULL, out_n_events);
+		return wp_nest_score_on(solution->problem, solution->problem, NULL, out_n_events);
 	g_autoptr(WpNestClock) clock =
 		wp_nest_clock_new(host->resolved, host->host, solution->pace);
-	return score_on(host->real, solution->problem, clock, out_n_events);
+	return wp_nest_score_on(host->real, solution->problem, clock, out_n_events);
 }
 
 /* SOLUTION's host with turns taken as TAKE says, not solved; its problem is NULL: it has none. */
@@ -361,7 +271,7 @@ gain_of_turns(const Host *host, const Solution *answer, const Solution *turned)
 	guint32 n_events;
 	double before = score_solution(host, answer, &n_events);
 
-	return (score_on(turned->problem, answer->problem, NULL, &n_events) - before) /
+	return (wp_nest_score_on(turned->problem, answer->problem, NULL, &n_events) - before) /
 	       MAX(n_events, 1);
 }
 
@@ -532,7 +442,7 @@ settle_workers(const Host *host, WpNestHost *own, gint64 **out_begins_ns, Soluti
 		return 0;
 	own->begins_ns = begins_ns;
 	Solution other = solve_at(host, REAL_TIME);
-	double gain = score_on(other.problem, other.problem, NULL, &n_events) -
+	double gain = wp_nest_score_on(other.problem, other.problem, NULL, &n_events) -
 		      score_solution(host, solution, &n_events);
 	gboolean is_better = gain > MIN_SERVED * n_events && !wp_nest_is_stopped(other.problem);
 	clear_solution(is_better ? solution : &other);
@@ -570,7 +480,7 @@ solve_lined(const Host *host, const WpNestProblem *real, const WpNestWorks *work
 
 	take_queue(&own, queue);
 	Solution solution = solve_at(&lined, REAL_TIME);
-	*out_score = score_on(solution.problem, solution.problem, NULL, &n_events);
+	*out_score = wp_nest_score_on(solution.problem, solution.problem, NULL, &n_events);
 	*out_score /= MAX(n_events, 1);
 	return solution;
 }
@@ -594,29 +504,141 @@ mean_belief(Solution *solution)
 
 /*
  * Solves anew where calls wait for connections and who comes first is served first: as if they had begun when they came to the
- * line. That is believed where it is much less likely with a few neighbours turned around. Returns whether it is;
- * OUT_WORKS: what tells when they came.
+ * line. That is believed where it is less likely by LEAST, beside what is chance, with a few neighbours turned around; being surer
+ * by a share of calls counts as so many nats, times WEIGHT. Returns whether it is; OUT_WORKS: what tells when they came.
+ * OUT_BELIEF: how sure such an answer is, believed or not.
  */
 static gboolean
-settle_queue(const Host *host, WpNestWorks *out_works, Solution *solution)
+settle_queue(const Host *host, double least, double weight, WpNestWorks *out_works,
+	     double *out_belief, Solution *solution)
 {
 	double score, turned;
 
-	if (solution->pace != REAL_TIME || solution->n_takes > 0 ||
-	    !wp_nest_queue_learn(solution->problem, out_works) ||
+	*out_belief = 0;
+	if (!wp_nest_queue_learn(solution->problem, out_works) ||
 	    wp_nest_is_stopped(solution->problem))
 		return FALSE;
 	Solution other = solve_lined(host, solution->problem, out_works, 1, &score);
 	Solution worse = solve_lined(host, solution->problem, out_works, TURNED, &turned);
 	double n_events = solution->problem->n_bundles + (double)solution->problem->n_parents;
-	gboolean is_better = score > turned + MIN_LINED + LINED_NOISE / sqrt(n_events) &&
-			     !wp_nest_is_stopped(other.problem) &&
-			     mean_belief(&other) > mean_belief(solution);
+	double noise = LINED_NOISE / sqrt(n_events), margin = score - turned;
+	*out_belief = mean_belief(&other);
+	double surer = *out_belief - mean_belief(solution);
+	gboolean is_better = margin > -noise && surer > 0 &&
+			     margin + weight * surer > least + noise &&
+			     !wp_nest_is_stopped(other.problem);
 	clear_solution(&worse);
 	clear_solution(is_better ? solution : &other);
 	if (is_better)
 		*solution = other;
 	return is_better;
+}
+
+/* How likely what HOST does is, nats an event, if so many WORKERS take up its calls before they come to the line by WORKS. */
+static double
+score_workers(const Host *host, const WpNestWorks *works, guint32 workers)
+{
+	WpNestHost own = *host->host;
+	const Host served = { host->resolved, &own, host->options, NULL };
+	WpNestProblem *real = wp_nest_problem_new(host->resolved, &own, host->options);
+	g_autofree gint64 *begins_ns = g_new(gint64, MAX(real->n_parents, 1));
+	double score;
+
+	(void)wp_nest_find_call_begins(real, workers, begins_ns);
+	wp_nest_problem_free(real);
+	own.begins_ns = begins_ns;
+	real = wp_nest_problem_new(host->resolved, &own, host->options);
+	Solution solution = solve_lined(&served, real, works, 1, &score);
+	clear_solution(&solution);
+	wp_nest_problem_free(real);
+	return score;
+}
+
+/*
+ * The number of workers by which HOST is likelier than by one more or less; 0: there is none. OUT_PEAK: by how much, nats an
+ * event.
+ */
+static guint32
+find_peak(const Host *host, const WpNestWorks *works, guint32 least, guint32 most, double *out_peak)
+{
+	double before = -G_MAXDOUBLE, at = -G_MAXDOUBLE;
+	guint32 best = 0;
+
+	*out_peak = MIN_PEAK;
+	for (guint32 n = MAX(least, 2) - 1; n <= most + 1; n++) {
+		double score = score_workers(host, works, n);
+		double peak = MIN(at - before, at - score);
+		if (wp_nest_is_stopped(host->real))
+			return 0;
+		if (n > least && peak > *out_peak) {
+			*out_peak = peak;
+			best = n - 1;
+		}
+		if (best > 0 && n > best + 1 && *out_peak > CLEAR_PEAK)
+			break;
+		before = at;
+		at = score;
+	}
+	return best;
+}
+
+/*
+ * The same where calls wait for one of several workers first, which do all of a call each, if that is surer than BELIEF. WORKS
+ * is of an answer without a line, and becomes that of the new one. OWN, that is HOST's, has then when each begins
+ * (OUT_BEGINS_NS: transfer full). Returns how many workers; 0: any number, and all stays.
+ */
+static guint32
+settle_served_queue(const Host *host, WpNestHost *own, double belief, gint64 **out_begins_ns,
+		    WpNestWorks *works, Solution *solution)
+{
+	guint32 most = 0, least = wp_nest_possible_workers(solution->problem, &most);
+	WpNestWorks own_works;
+	double peak, new_belief;
+	WpNestPart part;
+
+	if (least == 0 || own->begins_ns || own->n_lost > PEAK_LOST * own->n_outgoing)
+		return 0;
+	wp_nest_part_init(host->resolved, own, PEAK_PART, &part);
+	const Host middle = { host->resolved, &part.host, host->options, solution->problem };
+	guint32 workers = find_peak(&middle, works, least, most, &peak);
+	wp_nest_part_clear(&part);
+	if (workers == 0)
+		return 0;
+	g_autofree gint64 *begins_ns = g_new(gint64, solution->problem->n_parents);
+	(void)wp_nest_find_call_begins(solution->problem, workers, begins_ns);
+	own->begins_ns = begins_ns;
+	Solution other = solve_at(host, REAL_TIME);
+	gboolean is_better =
+		settle_queue(host, MAX(MIN_LINED - peak, 0), 0, &own_works, &new_belief, &other) &&
+		new_belief > belief + MIN_PEAK_SURER;
+	clear_solution(is_better ? solution : &other);
+	if (!is_better) {
+		own->begins_ns = NULL;
+		return 0;
+	}
+	*solution = other;
+	*works = own_works;
+	*out_begins_ns = g_steal_pointer(&begins_ns);
+	return workers;
+}
+
+/* The same by any number of workers, or by so many; PACE has then how many. Returns whether there is a line. */
+static gboolean
+settle_lines(const Host *host, WpNestHost *own, gint64 **out_begins_ns, WpNestWorks *out_works,
+	     WpPace *pace, Solution *solution)
+{
+	if (solution->pace != REAL_TIME || solution->n_takes > 0 ||
+	    !wp_nest_queue_learn(solution->problem, out_works))
+		return FALSE;
+	double belief;
+	gboolean is_lined = settle_queue(host, MIN_LINED, 1, out_works, &belief, solution);
+	guint32 workers = settle_served_queue(host, own, MAX(belief, mean_belief(solution)),
+					      out_begins_ns, out_works, solution);
+	if (workers == 0)
+		return is_lined;
+	pace->workers = workers;
+	pace->serves_calls = TRUE;
+	return TRUE;
 }
 
 /* (transfer full) HOST, as it works, gets its calls as they came to the line by WORKS. */
@@ -736,9 +758,9 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 	WpPace pace = *REAL_TIME;
 	WpNestWorks works;
 	gboolean is_lined = FALSE;
-	Part part;
+	WpNestPart part;
 
-	init_part(resolved, host, &part);
+	wp_nest_part_init(resolved, host, PART, &part);
 	WpNestQueue *part_queue = line_up_known(resolved, &part.host);
 	g_autoptr(WpNestQueue) queue = line_up_known(resolved, &whole);
 	Host own = { resolved, &part.host, options, NULL };
@@ -747,7 +769,8 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 		settle_holds(&own, &part.host, &held, &solution);
 		pace = host->known ? know_pace(&own, &solution)
 				   : find_pace(&own, &part.host, &held, &part_begins_ns, &solution);
-		is_lined = !host->known && settle_queue(&own, &works, &solution);
+		is_lined = !host->known && settle_lines(&own, &part.host, &part_begins_ns, &works,
+							&pace, &solution);
 	}
 	if (!part.is_all || (host->known && (pace.pace > 0 || pace.serves_calls))) {
 		clear_solution(&solution);
@@ -769,7 +792,7 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 		pace.workers = pace.serves_calls ? pace.workers : n;
 	}
 	*out_pace = pace;
-	g_free(part.incoming);
+	wp_nest_part_clear(&part);
 	wp_nest_queue_free(part_queue);
 	wp_nest_search_free(solution.search);
 	*out_beliefs = solution.beliefs;

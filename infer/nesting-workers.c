@@ -362,6 +362,28 @@ wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns)
 	return best;
 }
 
+guint32
+wp_nest_possible_workers(const WpNestProblem *problem, guint32 *out_most)
+{
+	guint32 least = 0;
+	Calls calls;
+
+	if (problem->n_parents < MIN_CALLS || !init_calls(problem, &calls))
+		return 0;
+	g_autofree gint64 *begins_ns = g_new(gint64, problem->n_parents);
+	for (guint32 workers = 1; workers <= MAX_WORKERS; workers++) {
+		Served served = serve(&calls, workers, begins_ns);
+		if (served.waiting < MIN_WAITING)
+			break;
+		if (served.impossible > MAX_IMPOSSIBLE)
+			continue;
+		least = least ? least : workers;
+		*out_most = workers;
+	}
+	clear_calls(&calls);
+	return least;
+}
+
 gboolean
 wp_nest_find_call_begins(const WpNestProblem *problem, guint32 workers, gint64 *out_begins_ns)
 {

@@ -34,6 +34,9 @@ guint32 wp_nest_find_workers(const WpNestProblem *problem, gint64 *out_begins_ns
  */
 guint32 wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns);
 
+/* The least number of workers that such a host may have, and OUT_MOST by which some calls wait for one; 0: none. */
+guint32 wp_nest_possible_workers(const WpNestProblem *problem, guint32 *out_most);
+
 /* The share of the calls into such a host that were over before one of so many WORKERS was free; 0: some do not return. */
 double wp_nest_share_impossible(const WpNestProblem *problem, guint32 workers);
 

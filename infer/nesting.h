@@ -12,6 +12,8 @@
  *                      |-c3-| |--c4--|
  *
  *   nesting-pace.c      the whole: by which clock the host's work goes, and the answer on it
+ *   nesting-part.c      ... and the part of it by which that is told
+ *   nesting-retime.c    how likely an answer is on a clock
  *   nesting-line.c      messages taken one at a time, in order: another answer where that is likelier
  *   nesting-rate.c      ... than what messages worked at side by side would send
  *   nesting-score.c     ... than the answer that there was

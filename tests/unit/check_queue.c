@@ -29,8 +29,10 @@ static const struct {
 	{ "", 10, 495, 50, 0.85, 0.06 },
 	/* Hardly anybody waits */
 	{ "", 10, 255, 1000, 0.92, 0.05 },
-	/* Another line, before the workers, is not seen here: what is found without is kept */
-	{ "workers = 4", 3, 110, 1000, 0.75, 0.08 },
+	/* Another line before it, for workers: by any number of these .81, .41 and .43 are right */
+	{ "workers = 4", 3, 110, 1000, 0.9, 0.06 },
+	{ "workers = 6", 3, 156, 1000, 0.8, 0.06 },
+	{ "workers = 5", 2, 104, 1000, 0.65, 0.2 },
 };
 
 START_TEST(who_comes_first_is_served_first)
