@@ -40,8 +40,7 @@
 #define MAX_WORSE  0.35
 #define MIN_TURNED 0.2
 #define MIN_BETTER 0.01 /* worth to be taken once more */
-#define PATIENCE                                                                                   \
-	2 /* takes that are no better, as a first answer may be too wrong to tell a better one */
+#define PATIENCE   2    /* takes that are no better: a first answer may be too wrong to tell */
 
 /* How turns are taken: by the length of the line, or by so many neighbours' waits, and by fewer once that brings no more. */
 static const guint8 windows[] = { WP_NEST_MAX_NEIGHBOURS, 4, 2 };
@@ -600,7 +599,8 @@ settle_served_queue(const Host *host, WpNestHost *own, double belief, gint64 **o
 		return 0;
 	wp_nest_part_init(host->resolved, own, PEAK_PART, &part);
 	const Host middle = { host->resolved, &part.host, host->options, solution->problem };
-	guint32 workers = find_peak(&middle, works, least, most, &peak);
+	guint32 workers =
+		part.host.n_incoming > 0 ? find_peak(&middle, works, least, most, &peak) : 0;
 	wp_nest_part_clear(&part);
 	if (workers == 0)
 		return 0;
