@@ -58,15 +58,14 @@ static const guint8 windows[] = { WP_NEST_MAX_NEIGHBOURS, 4, 2 };
 
 /*
  * A line for workers before that for connections: with their true number the answer is likelier than with one more or less, by
- * 0.03 to 0.13 nats an event, with others by 0.03 at most. So many calls tell which it is; behind so clear a peak there is no
- * other.
+ * 0.03 to 1 nats an event; with others by 0.06 at most, and then no surer than with the line for connections only. So many calls
+ * tell which it is; behind so clear a peak there is no other.
  */
-#define PEAK_PART  2000
-#define MIN_PEAK   0.03
-#define CLEAR_PEAK 0.06
-#define MIN_PEAK_SURER                                                                             \
-	0.02 /* share of calls, than with the line for connections only; a wrong number 0.01, right ones 0.04 on */
-#define PEAK_LOST 0.005 /* of the calls: how many are in hand is told by counts */
+#define PEAK_PART      2000
+#define MIN_PEAK       0.03
+#define CLEAR_PEAK     0.06
+#define MIN_PEAK_SURER 0.02  /* share of calls; a wrong number 0.01, right ones from 0.04 on */
+#define PEAK_LOST      0.005 /* of the calls: how many are in hand is told by counts */
 
 static const WpPace paces[] = {
 	{ .pace = 0, .processors = 1 },   { .pace = 0.25, .processors = 1 },
@@ -504,21 +503,20 @@ mean_belief(Solution *solution)
 /*
  * Solves anew where calls wait for connections and who comes first is served first: as if they had begun when they came to the
  * line. That is believed where it is less likely by LEAST, beside what is chance, with a few neighbours turned around; being surer
- * by a share of calls counts as so many nats, times WEIGHT. Returns whether it is; OUT_WORKS: what tells when they came.
- * OUT_BELIEF: how sure such an answer is, believed or not.
+ * by a share of calls counts as so many nats, times WEIGHT. Returns whether it is; WORKS: what tells when they came, learned of
+ * SOLUTION. OUT_BELIEF: how sure such an answer is, believed or not.
  */
 static gboolean
-settle_queue(const Host *host, double least, double weight, WpNestWorks *out_works,
+settle_queue(const Host *host, double least, double weight, const WpNestWorks *works,
 	     double *out_belief, Solution *solution)
 {
 	double score, turned;
 
 	*out_belief = 0;
-	if (!wp_nest_queue_learn(solution->problem, out_works) ||
-	    wp_nest_is_stopped(solution->problem))
+	if (wp_nest_is_stopped(solution->problem))
 		return FALSE;
-	Solution other = solve_lined(host, solution->problem, out_works, 1, &score);
-	Solution worse = solve_lined(host, solution->problem, out_works, TURNED, &turned);
+	Solution other = solve_lined(host, solution->problem, works, 1, &score);
+	Solution worse = solve_lined(host, solution->problem, works, TURNED, &turned);
 	double n_events = solution->problem->n_bundles + (double)solution->problem->n_parents;
 	double noise = LINED_NOISE / sqrt(n_events), margin = score - turned;
 	*out_belief = mean_belief(&other);
@@ -609,6 +607,7 @@ settle_served_queue(const Host *host, WpNestHost *own, double belief, gint64 **o
 	own->begins_ns = begins_ns;
 	Solution other = solve_at(host, REAL_TIME);
 	gboolean is_better =
+		wp_nest_queue_learn(other.problem, &own_works) &&
 		settle_queue(host, MAX(MIN_LINED - peak, 0), 0, &own_works, &new_belief, &other) &&
 		new_belief > belief + MIN_PEAK_SURER;
 	clear_solution(is_better ? solution : &other);

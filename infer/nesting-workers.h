@@ -34,7 +34,10 @@ guint32 wp_nest_find_workers(const WpNestProblem *problem, gint64 *out_begins_ns
  */
 guint32 wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns);
 
-/* The least number of workers that such a host may have, and OUT_MOST by which some calls wait for one; 0: none. */
+/*
+ * How many workers such a host may have, if some calls wait for one: at least so many, and at most OUT_MOST; 0, and it is not set: no
+ * number.
+ */
 guint32 wp_nest_possible_workers(const WpNestProblem *problem, guint32 *out_most);
 
 /* The share of the calls into such a host that were over before one of so many WORKERS was free; 0: some do not return. */

@@ -69,8 +69,8 @@ compare(gconstpointer a, gconstpointer b, gpointer data)
 	return (left->edge > right->edge) - (left->edge < right->edge);
 }
 
-static int
-compare_spikes(const void *a, const void *b)
+int
+wp_spectra_compare_spikes(const void *a, const void *b)
 {
 	const WpSpectrumSpike *left = a, *right = b;
 	if (left->messages != right->messages)
@@ -129,7 +129,7 @@ wp_spectra_finish(WpSpectra *spectra)
 		}
 		if (vertex.n_spikes)
 			qsort(vertex.spikes, vertex.n_spikes, sizeof *vertex.spikes,
-			      compare_spikes);
+			      wp_spectra_compare_spikes);
 		g_array_append_val(sorted, vertex);
 		for (guint32 k = first[i + 2]; k-- > first[i + 1];)
 			g_array_append_val(stack, order[k]);

@@ -58,6 +58,9 @@ void wp_spectra_free(WpSpectra *spectra);
 /* Appends a vertex; SPIKES (transfer full). Returns its number. */
 guint32 wp_spectra_add(WpSpectra *spectra, const WpVertex *vertex);
 
+/* Of WpSpectrumSpike: most messages first. */
+int wp_spectra_compare_spikes(const void *a, const void *b);
+
 /* Puts vertices into their order and says which are leaves, and the shares. */
 void wp_spectra_finish(WpSpectra *spectra);
 

@@ -99,7 +99,7 @@ typedef struct {
 	const guint8 *is_root; /* by node */
 	const WpXcorrOptions *options;
 	WpStopFunc stop;
-	gint64 tick_ns;      /* all times are so far apart, or multiples of it */
+	gint64 tick_ns;      /* as of wp_messages_tick() */
 	gint64 max_lag_ns;   /* looked at */
 	GArray *pairs;       /* WpPair, by out, then in */
 	guint32 *first_pair; /* by edge, + 1: pairs of which it is the OUT */

@@ -170,15 +170,6 @@ cut(Slices *slices, guint32 begin, guint32 end, double quantum_ns)
 	cut(slices, at + 1, end, quantum_ns);
 }
 
-static int
-compare_spikes(const void *a, const void *b)
-{
-	const WpSpectrumSpike *left = a, *right = b;
-	if (left->messages != right->messages)
-		return left->messages > right->messages ? -1 : 1;
-	return (left->delay_ns > right->delay_ns) - (left->delay_ns < right->delay_ns);
-}
-
 /* The delay of the messages from share BEGIN to share END of all. */
 static WpSpectrumSpike
 spike_between(const WpSpread *spread, double begin, double end)
@@ -216,7 +207,7 @@ wp_spread_spikes(const WpSpread *spread, double messages, double tick_ns, double
 		g_array_append_val(spikes, spike);
 		begin = end;
 	}
-	g_array_sort(spikes, compare_spikes);
+	g_array_sort(spikes, wp_spectra_compare_spikes);
 	*out_n = spikes->len;
 	return (WpSpectrumSpike *)(gpointer)g_array_free(spikes, FALSE);
 }
