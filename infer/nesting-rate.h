@@ -20,9 +20,11 @@ double wp_nest_rate_score(const WpNestProblem *problem);
 
 /*
  * ... of bundles FIRST to END, if the work at each parent began at BEGINS_NS, by parent and ascending, and what is sent was
- * caused by one of the last BACK whose work had begun before it.
+ * caused by one of the last BACK whose work had begun before it; learned in so many ROUNDS. HAS_ENDS: how long behind the end
+ * of what is sent its parent ends is likely or not, too. Of workers that are all at work each begins when another ends, however
+ * many they are, so that something is always sent behind the begin of some call; behind its own end only with the right number.
  */
 double wp_nest_rate_score_from(const WpNestProblem *problem, const gint64 *begins_ns, guint32 back,
-			       guint32 first, guint32 end);
+			       guint32 first, guint32 end, gboolean has_ends, guint rounds);
 
 #endif

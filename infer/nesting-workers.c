@@ -15,9 +15,24 @@
 #define MIN_CALLS      200
 #define MAX_IMPOSSIBLE 0.005 /* of the calls: that were over before they would have begun */
 #define TOGETHER_NS    50000 /* calls so close together may be taken up in the other order */
+#define MOST_WORKERS   512   /* that do all of a call each */
+#define EACH           32    /* numbers up to that are all looked at ... */
+#define PART_FURTHER   8     /* ... and behind it each that is by that part of the last more */
+#define PART_NEAR      32    /* by that part it tells from others */
 #define FEW            750   /* things sent that tell which numbers of workers it may be */
 #define N_BEST         3     /* numbers of which more is asked */
-#define PAST_BEST      0.1   /* nats a thing less than the best number: behind the right one */
+#define MIN_PEAK       0.1   /* nats a thing: likelier than with some more or less */
+#define MIN_TIMES                                                                                  \
+	10.0 /* nats in all, by times of service: likelier than with an eighth more or less */
+#define MAX_PAIRS  1000000
+#define MAX_KINDS  4096 /* of call and thing sent: 23 kB each */
+#define ROUNDS     40
+#define FEW_ROUNDS 12
+
+#define BINS_AN_OCTAVE 12
+#define N_BINS         480 /* 40 octaves */
+#define OF_ALL         4.0 /* calls: what the times of all classes count among those of one */
+#define FLOOR          1e-3
 
 typedef struct {
 	const WpNestProblem *problem;
@@ -169,11 +184,13 @@ find_begins(const Queue *queue, guint32 workers, gboolean is_alone, gint64 *out_
  * middle.
  */
 static double
-score_middle(const WpNestProblem *problem, const gint64 *begins_ns, guint32 most)
+score_middle(const WpNestProblem *problem, const gint64 *begins_ns)
 {
-	guint32 n = problem->n_bundles, n_part = MIN(n, most), first = (n - n_part) / 2;
+	guint32 n = problem->n_bundles, n_part = MIN(n, PART), first = (n - n_part) / 2;
 
-	return wp_nest_rate_score_from(problem, begins_ns, BACK, first, first + n_part) / n_part;
+	return wp_nest_rate_score_from(problem, begins_ns, BACK, first, first + n_part, FALSE,
+				       ROUNDS) /
+	       n_part;
 }
 
 static double
@@ -184,7 +201,7 @@ score_begins(const Queue *queue, guint32 workers, gboolean is_alone)
 	(void)find_begins(queue, workers, is_alone, begins_ns);
 	if (is_alone) /* those from before the first that is done may be later than it */
 		qsort(begins_ns, queue->problem->n_parents, sizeof *begins_ns, compare_times);
-	return score_middle(queue->problem, begins_ns, PART);
+	return score_middle(queue->problem, begins_ns);
 }
 
 /* The number of workers by which it is likeliest; 0: so few wait that none tells. */
@@ -236,6 +253,7 @@ typedef struct {
 	const WpNestProblem *problem;
 	gint64 *came_ns; /* by parent, ascending */
 	gint64 *done_ns; /* when one returned, ascending */
+	guint32 most_at_work;
 } Calls;
 
 /* FALSE: some do not return, so that nothing tells how many are in hand. */
@@ -310,52 +328,233 @@ compare_numbers(gconstpointer a, gconstpointer b)
 	return (x->workers > y->workers) - (x->workers < y->workers);
 }
 
+static guint32
+next_number(guint32 workers)
+{
+	return workers + (workers < EACH ? 1 : workers / PART_FURTHER);
+}
+
+/* How long calls of a class are served. */
+typedef struct {
+	double n[N_BINS];
+	double sum;
+} Times;
+
+static gint
+bin_of(const WpNestProblem *problem, gint64 time_ns)
+{
+	return (gint)MIN(wp_nest_octaves(problem, time_ns) * BINS_AN_OCTAVE, N_BINS - 1);
+}
+
+/* How many of TIMES are in BIN, but for one that is. */
+static double
+others_in(const Times *times, gint bin)
+{
+	double sum = -1;
+
+	for (gint d = -1; d <= 1; d++)
+		sum += times->n[CLAMP(bin + d, 0, N_BINS - 1)];
+	return sum / 3;
+}
+
 /*
- * The numbers of workers that are possible, the likeliest first. One less than there are is hardly likelier than any other, so
- * that no way leads to the right one: each is looked at. Behind it all are much less likely.
+ * How likely the times are for which calls are served, if that begins at BEGINS_NS, nats in all: of each as the others tell.
+ * Any other begin is by something off that has to do with other calls, not with this, and so spreads them.
+ */
+static double
+score_times(const Calls *calls, const gint64 *begins_ns)
+{
+	const WpNestProblem *problem = calls->problem;
+	guint32 n = problem->n_parents;
+	g_autofree Times *of_class = g_new0(Times, MAX(problem->n_classes, 1));
+	g_autofree Times *of_all = g_new0(Times, 1);
+	double score = 0;
+
+	for (guint32 p = 0; p < n; p++) {
+		gint bin = bin_of(problem, problem->parents[p].end_ns - begins_ns[p]);
+		Times *own = &of_class[problem->parents[p].class];
+		own->n[bin]++;
+		own->sum++;
+		of_all->n[bin]++;
+	}
+	for (guint32 p = 0; p < n; p++) {
+		gint bin = bin_of(problem, problem->parents[p].end_ns - begins_ns[p]);
+		const Times *own = &of_class[problem->parents[p].class];
+		double all = (1 - FLOOR) * others_in(of_all, bin) / MAX(n - 1, 1) + FLOOR / N_BINS;
+		double share = (others_in(own, bin) + OF_ALL * all) / (own->sum - 1 + OF_ALL);
+		/* Over the time that the bin has, in grains. */
+		score += wp_quick_log(&problem->quick, MAX(share, FLOOR / N_BINS)) -
+			 bin * G_LN2 / BINS_AN_OCTAVE;
+	}
+	return score;
+}
+
+/*
+ * How likely all is, nats a thing sent, if the work at each call begins at BEGINS_NS and so many WORKERS are at work at a time: that
+ * of MOST things in the middle, which those at work, and as many before, may have caused; and when all calls end.
+ */
+static double
+score_calls(const Calls *calls, const gint64 *begins_ns, guint32 workers, guint32 most,
+	    guint rounds)
+{
+	guint32 n = calls->problem->n_bundles;
+	guint32 n_part = MIN(MIN(n, most), MAX_PAIRS / MAX(2 * calls->most_at_work, BACK));
+	guint32 first = (n - n_part) / 2;
+
+	return wp_nest_rate_score_from(calls->problem, begins_ns, MAX(2 * workers, BACK), first,
+				       first + n_part, TRUE, rounds) /
+		       n_part +
+	       score_times(calls, begins_ns) / n;
+}
+
+/* The most workers for whom some wait. */
+static guint32
+count_at_work(const Calls *calls, gint64 *begins_ns)
+{
+	guint32 most = 0;
+
+	for (guint32 n = 1; n <= MOST_WORKERS; n = next_number(n)) {
+		if (serve(calls, n, begins_ns).waiting < MIN_WAITING)
+			break;
+		most = n;
+	}
+	return most;
+}
+
+/* Adds WORKERS to NUMBERS, if so many are possible. Returns how likely they are. */
+static double
+add_number(const Calls *calls, guint32 workers, gint64 *begins_ns, GArray *numbers)
+{
+	Served served = serve(calls, workers, begins_ns);
+
+	if (workers > MOST_WORKERS || served.waiting < MIN_WAITING ||
+	    served.impossible > MAX_IMPOSSIBLE)
+		return -G_MAXDOUBLE;
+	Number number = { workers, score_calls(calls, begins_ns, workers, FEW, FEW_ROUNDS) };
+	g_array_append_val(numbers, number);
+	return number.score;
+}
+
+/* Goes from BEST, and by less and less, to what is likelier. */
+static void
+add_nearer(const Calls *calls, Number best, gint64 *begins_ns, GArray *numbers)
+{
+	guint32 step = next_number(best.workers) - best.workers;
+
+	while (step > 0 && !wp_nest_is_stopped(calls->problem)) {
+		Number less = { best.workers - step, 0 }, more = { best.workers + step, 0 };
+		less.score = add_number(calls, less.workers, begins_ns, numbers);
+		more.score = add_number(calls, more.workers, begins_ns, numbers);
+		const Number *other = less.score > more.score ? &less : &more;
+		if (other->score > best.score)
+			best = *other;
+		else
+			step /= 2;
+	}
+}
+
+/*
+ * (transfer full) The Number of workers that are possible, the likeliest first. One less than there are is hardly likelier than
+ * any other, so that from there no way leads to the right one; from above there is one, the longer, the more there are.
+ */
+static GArray *
+list_numbers(const Calls *calls, gint64 *begins_ns)
+{
+	GArray *numbers = g_array_new(FALSE, FALSE, sizeof(Number));
+
+	for (guint32 w = 1; w <= calls->most_at_work; w = next_number(w))
+		(void)add_number(calls, w, begins_ns, numbers);
+	g_array_sort(numbers, compare_numbers);
+	if (numbers->len > 0 && g_array_index(numbers, Number, 0).workers > EACH) {
+		add_nearer(calls, g_array_index(numbers, Number, 0), begins_ns, numbers);
+		g_array_sort(numbers, compare_numbers);
+	}
+	return numbers;
+}
+
+static double
+score_number(const Calls *calls, guint32 workers, gint64 *begins_ns)
+{
+	(void)serve(calls, workers, begins_ns);
+	return score_calls(calls, begins_ns, workers, PART, ROUNDS);
+}
+
+/* Whether so many are likelier, by SCORE, than some more and some less: else any number would do. */
+static gboolean
+is_peak(const Calls *calls, guint32 workers, double score, gint64 *begins_ns)
+{
+	double limit = score - MIN_PEAK;
+	guint32 some = MAX(workers / PART_NEAR, 1);
+
+	return score_number(calls, workers + some, begins_ns) < limit &&
+	       (workers == some || score_number(calls, workers - some, begins_ns) < limit);
+}
+
+/* The number by which all is likeliest, and likelier than by LIMIT; 0: others are about as likely. */
+static guint32
+find_by_all(const Calls *calls, double limit, gint64 *begins_ns)
+{
+	g_autoptr(GArray) numbers = list_numbers(calls, begins_ns);
+	guint32 best = 0;
+
+	for (guint i = 0; i < MIN(numbers->len, N_BEST); i++) {
+		guint32 workers = g_array_index(numbers, Number, i).workers;
+		double score = score_number(calls, workers, begins_ns);
+		if (score > limit) {
+			limit = score;
+			best = workers;
+		}
+	}
+	return best > 0 && is_peak(calls, best, limit, begins_ns) ? best : 0;
+}
+
+/*
+ * The number by which the times of service are likeliest; 0: some more or less are about as likely, or the least that is possible
+ * is likelier than all. That takes no look at what is sent, of which too few workers explain too much: by them the calls are
+ * short, and few could have sent it. But where calls are slow together, times say little.
  */
 static guint32
-list_numbers(const Calls *calls, gint64 *begins_ns, Number *out)
+find_by_times(const Calls *calls, gint64 *begins_ns)
 {
-	double best = -G_MAXDOUBLE;
-	guint32 n = 0;
+	guint32 most = calls->most_at_work, n_all = most + MAX(most / PART_FURTHER, 1), best = 0;
+	g_autofree double *scores = g_new(double, (gsize)n_all + 1);
 
-	for (guint32 workers = 1; workers <= MAX_WORKERS; workers++) {
-		Served served = serve(calls, workers, begins_ns);
-		if (served.waiting < MIN_WAITING)
-			break;
-		if (served.impossible > MAX_IMPOSSIBLE)
-			continue;
-		double score = score_middle(calls->problem, begins_ns, FEW);
-		if (score < best - PAST_BEST)
-			break;
-		best = MAX(best, score);
-		out[n++] = (Number){ workers, score };
+	for (guint32 n = 1; n <= n_all; n++) {
+		gboolean is_possible = serve(calls, n, begins_ns).impossible <= MAX_IMPOSSIBLE;
+		scores[n] = is_possible ? score_times(calls, begins_ns) : G_MAXDOUBLE;
+		if (is_possible && n <= most && (best == 0 || scores[n] > scores[best]))
+			best = n;
 	}
-	qsort(out, n, sizeof *out, compare_numbers);
-	return n;
+	guint32 some = MAX(best / PART_FURTHER, 1);
+	double limit = best > 0 ? scores[best] - MIN_TIMES : 0;
+	/* Of fewer than are possible nothing is known but that; one is the least of all. */
+	gboolean is_peak = best > 0 && scores[best + some] < limit &&
+			   (best == 1 || scores[best - some] < limit);
+	return is_peak ? best : 0;
 }
 
 guint32
 wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns)
 {
-	Number numbers[MAX_WORKERS];
-	guint32 best = 0;
+	guint32 best;
 	Calls calls;
 
 	if (problem->n_parents < MIN_CALLS || problem->n_bundles < MIN_CALLS ||
+	    (gsize)problem->n_types * problem->n_classes > MAX_KINDS ||
 	    !init_calls(problem, &calls))
 		return 0;
-	guint32 n = list_numbers(&calls, out_begins_ns, numbers);
-	double limit = n > 0 ? score_middle(problem, calls.came_ns, PART) + MIN_LIKELIER : 0;
-	for (guint32 i = 0; i < MIN(n, N_BEST); i++) {
-		(void)serve(&calls, numbers[i].workers, out_begins_ns);
-		double score = score_middle(problem, out_begins_ns, PART);
-		if (score > limit) {
-			limit = score;
-			best = numbers[i].workers;
-		}
+	calls.most_at_work = count_at_work(&calls, out_begins_ns);
+	if (calls.most_at_work == 0) {
+		clear_calls(&calls);
+		return 0;
 	}
+	double limit =
+		score_calls(&calls, calls.came_ns, calls.most_at_work, PART, ROUNDS) + MIN_LIKELIER;
+	best = find_by_times(&calls, out_begins_ns);
+	if (best > 0 && score_number(&calls, best, out_begins_ns) < limit)
+		best = 0;
+	if (best == 0)
+		best = find_by_all(&calls, limit, out_begins_ns);
 	if (best > 0)
 		(void)serve(&calls, best, out_begins_ns);
 	clear_calls(&calls);

@@ -30,7 +30,7 @@ guint32 wp_nest_find_workers(const WpNestProblem *problem, gint64 *out_begins_ns
 
 /*
  * The same for a host that is called, and whose workers do all of a call each: they are done with it when it returns. PROBLEM need
- * not be solved. 0: any number, or some calls do not return.
+ * not be solved. 0: any number, or some calls do not return, or others near it are about as likely. Up to 512 are told apart.
  */
 guint32 wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns);
 

@@ -9,7 +9,8 @@
 #include "tests/support/suite.h"
 #include "tests/support/tree.h"
 
-#define US 1000 /* ns */
+#define US           1000 /* ns */
+#define MOST_WORKERS 600
 
 /* --- how many --- */
 
@@ -30,6 +31,9 @@ static const Served rows[] = {
 	{ "eight, more than they can do", 8, 700, 400, FALSE, 8, 0 },
 	{ "twenty, of whom fewer could do it", 20, 290, 800, FALSE, 20, 0 },
 	{ "thirty", 30, 190, 1200, FALSE, 30, 0 },
+	{ "sixty-four, asked for twice as much", 64, 47, 1500, FALSE, 64, 0 },
+	{ "two hundred, asked for twice as much", 200, 15, 3000, FALSE, 200, 0 },
+	{ "six hundred: more than are looked for", 600, 5, 1200, FALSE, 0, 0 },
 	{ "one, asked by two at once", 1, 5700, 300, FALSE, 1, 20 },
 	{ "four that hardly anybody waits for", 4, 6000, 400, FALSE, 0, 0 },
 	{ "as many as come", 0, 1500, 400, FALSE, 0, 0 },
@@ -67,7 +71,7 @@ static void
 serve(const Served *row, Request *requests)
 {
 	WpRandom64 random = { 4711 };
-	int free_us[32] = { 0 }, at_us = 0;
+	int free_us[MOST_WORKERS] = { 0 }, at_us = 0;
 
 	for (int i = 0; i < row->n; i++) {
 		Request *request = &requests[i];
@@ -217,6 +221,34 @@ START_TEST(right_parents)
 }
 END_TEST
 
+/* Hundreds of requests wait for one of forty workers, which all wait for a slow server. */
+static const char crowded[] =
+	"[service front]\nworkers = 40\n[service back]\ncores = 4\n"
+	"[client users]\narrivals = bursts(2000/s, 100ms, 900ms)\nplan = call front.page\n"
+	"[operation front.page]\nlabel = GET /\n"
+	"plan = work normal(2ms, 20%); call back.get; work normal(1ms, 20%)\n"
+	"[operation back.get]\nlabel = GET /item\nplan = work lognormal(4ms, 0.5)\n";
+
+/* Calls are served slowly together, so that how long says little of how many serve them: what they send does. */
+START_TEST(many_workers)
+{
+	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
+	g_autofree char *text = g_strdup_printf("[simulation]\nrequests = %d\n%s",
+						wp_test_number(1200, 500), crowded);
+	g_autoptr(WpTrace) trace = wp_test_simulate(text, "crowded", truth);
+	WpResolveOptions names;
+
+	wp_resolve_options_init(&names);
+	g_autoptr(WpResolved) resolved = wp_resolve(trace, &names, NULL);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
+	ck_assert(links->paces != NULL);
+	guint32 front = wp_resolved_spans(resolved)->spans[0].callee_host;
+	ck_assert_uint_eq(links->paces[front].workers, 40);
+	double right = wp_test_share_right(resolved, links, truth);
+	ck_assert_msg(right >= 0.9, "%.3f", right);
+}
+END_TEST
+
 /* Of hundreds of requests in flight each call has a few dozen possible parents that are looked at, the likeliest among them. */
 START_TEST(crowd)
 {
@@ -244,4 +276,4 @@ START_TEST(crowd)
 END_TEST
 
 WP_SUITE_OF_ROWS("workers", { how_many, G_N_ELEMENTS(rows) }, { not_to_be_told, 0 },
-		 { right_parents, 0 }, { crowd, 0 })
+		 { right_parents, 0 }, { many_workers, 0 }, { crowd, 0 })
