@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "infer/deal-connections.h"
 #include "infer/map.h"
 #include "infer/path.h"
 #include "infer/random.h"
@@ -270,6 +271,9 @@ make_trace(WpDeal *deal)
 
 	spread_shifts(deal, span_of_flow);
 	redraw(deal);
+	const WpDealMoves moves = { deal->resolved, deal->root_of, deal->shift_ns,
+				    deal->return_shift_ns };
+	g_autofree guint32 *flow_of = wp_deal_connections(&moves);
 	wp_sink_begin(sink, wp_trace_nodes(deal->trace), NULL);
 	for (gsize i = 0; i < wp_trace_n_records(deal->trace); i++) {
 		WpRecord record = records[i];
@@ -277,6 +281,8 @@ make_trace(WpDeal *deal)
 		if (!is_dealt(deal, i, span))
 			continue;
 		gint64 shift = shift_of_record(deal, span_of_flow, i);
+		if (span != WP_NO_SPAN)
+			record.flow = flow_of[span];
 		record.begin_ns += shift;
 		record.end_ns += shift;
 		record.id = span == WP_NO_SPAN ? deal->spans->n + i : span;

@@ -22,12 +22,11 @@
 #define FEW            750   /* things sent that tell which numbers of workers it may be */
 #define N_BEST         3     /* numbers of which more is asked */
 #define MIN_PEAK       0.1   /* nats a thing: likelier than with some more or less */
-#define MIN_TIMES                                                                                  \
-	10.0 /* nats in all, by times of service: likelier than with an eighth more or less */
-#define MAX_PAIRS  1000000
-#define MAX_KINDS  4096 /* of call and thing sent: 23 kB each */
-#define ROUNDS     40
-#define FEW_ROUNDS 12
+#define MIN_TIMES      10.0  /* nats in all, by times: likelier than with an eighth more or less */
+#define MAX_PAIRS      1000000
+#define MAX_KINDS      4096 /* of call and thing sent: 23 kB each */
+#define ROUNDS         40
+#define FEW_ROUNDS     12
 
 #define BINS_AN_OCTAVE 12
 #define N_BINS         480 /* 40 octaves */

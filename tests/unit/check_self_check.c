@@ -2,6 +2,7 @@
 #include "infer/self-check.h"
 
 #include "infer/engine-nesting.h"
+#include "tests/support/simulated.h"
 #include "tests/support/suite.h"
 #include "tests/support/tree.h"
 
@@ -94,4 +95,43 @@ START_TEST(takes_what_is_known)
 }
 END_TEST
 
-WP_SUITE("self-check", expects_what_is_true, repeats, what_counts, takes_what_is_known)
+/* Twelve orders in flight; each has a connection to the database to itself for a while. */
+static const char orders[] =
+	"[service web]\n[service locks]\n[service db]\n[pool web db]\nconnections = 20\n"
+	"[client users]\narrivals = poisson(2000/s)\nplan = call web.order\n"
+	"[operation web.order]\nlabel = POST /order\n"
+	"plan = work lognormal(2ms, 0.4); call locks.take; "
+	"hold db { call db.begin; call db.update; call db.commit } call locks.give; "
+	"hold db { call db.select }\n"
+	"[operation locks.take]\nlabel = LOCK stock\nplan = work 100us\n"
+	"[operation locks.give]\nlabel = UNLOCK stock\nplan = work 50us\n"
+	"[operation db.begin]\nlabel = BEGIN\nplan = work 50us\n"
+	"[operation db.update]\nlabel = UPDATE items\nplan = work lognormal(2ms, 0.4)\n"
+	"[operation db.commit]\nlabel = COMMIT\nplan = work 500us\n"
+	"[operation db.select]\nlabel = SELECT items\nplan = work 300us\n";
+
+/* Without connections given out anew 0.12 too little is expected. */
+START_TEST(connections_are_given_out)
+{
+	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
+	g_autofree char *text =
+		g_strdup_printf("[simulation]\nrequests = %d\nnetwork = lognormal(60us, 0.3)\n%s",
+				wp_test_number(1500, 600), orders);
+	g_autoptr(WpTrace) trace = wp_test_simulate(text, "orders", truth);
+	WpResolveOptions names;
+	WpSelfCheck check;
+
+	wp_resolve_options_init(&names);
+	g_autoptr(WpResolved) resolved = wp_resolve(trace, &names, NULL);
+	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
+	ck_assert(wp_self_check(resolved, links, &names, &wp_engine_nesting, NULL, NULL, &check,
+				NULL));
+	double expected = (double)check.n_links_right / (double)check.n_links;
+	double truly = wp_test_share_right(resolved, links, truth);
+	ck_assert_double_le(truly, 0.98);
+	ck_assert_msg(ABS(expected - truly) <= 0.03, "%g, not %g", expected, truly);
+}
+END_TEST
+
+WP_SUITE("self-check", connections_are_given_out, expects_what_is_true, repeats, what_counts,
+	 takes_what_is_known)
