@@ -16,14 +16,17 @@ typedef struct {
 	double weight[N_BINS];
 	double density[N_BINS]; /* a grain, times what a parent causes */
 	double n_parents;
-	/* Of parents that end behind the child, and of those that end before. */
-	double end_weight[2][N_BINS];
-	double end_density[2][N_BINS]; /* a grain */
 } Gaps;
+
+/* Likewise from the end of a child to that of a parent that ends behind it, and of one that ends before. */
+typedef struct {
+	double weight[2][N_BINS];
+	double density[2][N_BINS]; /* a grain */
+} Ends;
 
 /* A thing sent and a message that may have caused it. */
 typedef struct {
-	guint32 gaps; /* into Rate.gaps */
+	guint32 gaps; /* into Rate.gaps, and Rate.ends */
 	guint16 bin;
 	guint16 end_bin;
 	gboolean is_after; /* the child ends behind the parent */
@@ -32,10 +35,10 @@ typedef struct {
 typedef struct {
 	const WpNestProblem *problem;
 	Gaps *gaps; /* by (type, class) */
+	Ends *ends; /* likewise; NULL: ends are not looked at */
 	GArray *pairs;
-	guint32 *first; /* by bundle, [n_bundles + 1]: into pairs */
-	double *alone;  /* by type: a grain */
-	gboolean has_ends;
+	guint32 *first;   /* by bundle, [n_bundles + 1]: into pairs */
+	double *alone;    /* by type: a grain */
 	double alone_end; /* a grain; 1: ends are not looked at */
 } Rate;
 
@@ -69,7 +72,7 @@ init_rate(const WpNestProblem *problem, gboolean has_ends, Rate *out)
 		       .pairs = g_array_new(FALSE, FALSE, sizeof(Pair)),
 		       .first = g_new0(guint32, (gsize)problem->n_bundles + 1),
 		       .alone = g_new0(double, MAX(problem->n_types, 1)),
-		       .has_ends = has_ends,
+		       .ends = has_ends ? g_new0(Ends, MAX(problem->n_types * n_classes, 1)) : NULL,
 		       .alone_end = has_ends ? density_of_length(problem) : 1 };
 	for (guint32 p = 0; p < problem->n_parents; p++)
 		for (guint32 t = 0; t < problem->n_types; t++)
@@ -82,6 +85,7 @@ static void
 clear_rate(Rate *rate)
 {
 	g_free(rate->gaps);
+	g_free(rate->ends);
 	g_array_unref(rate->pairs);
 	g_free(rate->first);
 	g_free(rate->alone);
@@ -103,7 +107,7 @@ add_pair(Rate *rate, const WpNestBundle *bundle, guint32 parent, gint64 gap_ns)
 			      problem->parents[parent].class,
 		      .bin = bin_of(problem, MAX(gap_ns, 0)) };
 
-	if (rate->has_ends) {
+	if (rate->ends) {
 		pair.end_bin = bin_of(problem, ABS(end_gap_ns));
 		pair.is_after = end_gap_ns < 0;
 	}
@@ -113,11 +117,9 @@ add_pair(Rate *rate, const WpNestBundle *bundle, guint32 parent, gint64 gap_ns)
 static void
 add_weight(const Rate *rate, const Pair *pair, double weight)
 {
-	Gaps *gaps = &rate->gaps[pair->gaps];
-
-	gaps->weight[pair->bin] += weight;
-	if (rate->has_ends)
-		gaps->end_weight[pair->is_after][pair->end_bin] += weight;
+	rate->gaps[pair->gaps].weight[pair->bin] += weight;
+	if (rate->ends)
+		rate->ends[pair->gaps].weight[pair->is_after][pair->end_bin] += weight;
 }
 
 /* At first a gap counts the less, the more there are of a bundle, whose pairs are the last. */
@@ -161,25 +163,24 @@ spread_weights(double *weights, double total, double n, double *out)
 }
 
 static void
-learn(Gaps *gaps, gboolean has_ends)
+learn(Gaps *gaps, Ends *ends)
 {
 	double total = sum_of(gaps->weight);
 
 	spread_weights(gaps->weight, total, MAX(gaps->n_parents, 1), gaps->density);
-	for (gint i = 0; has_ends && i < 2; i++)
-		spread_weights(gaps->end_weight[i], total / 2, MAX(total, G_MINDOUBLE),
-			       gaps->end_density[i]);
+	for (gint i = 0; ends && i < 2; i++)
+		spread_weights(ends->weight[i], total / 2, MAX(total, G_MINDOUBLE),
+			       ends->density[i]);
 }
 
 /* How likely it makes the thing sent. */
 static double
 weigh(const Rate *rate, const Pair *pair)
 {
-	const Gaps *gaps = &rate->gaps[pair->gaps];
-	double density = gaps->density[pair->bin];
+	double density = rate->gaps[pair->gaps].density[pair->bin];
 
-	return rate->has_ends ? density * gaps->end_density[pair->is_after][pair->end_bin]
-			      : density;
+	return rate->ends ? density * rate->ends[pair->gaps].density[pair->is_after][pair->end_bin]
+			  : density;
 }
 
 /* What bundle NUMBER adds to the likelihood; its gaps are counted by what each explains of it. */
@@ -208,7 +209,7 @@ maximise(const Rate *rate, guint rounds, guint32 first, guint32 end)
 
 	for (guint round = 0; round < rounds && !wp_nest_is_stopped(problem); round++) {
 		for (gsize g = 0; g < n_gaps; g++)
-			learn(&rate->gaps[g], rate->has_ends);
+			learn(&rate->gaps[g], rate->ends ? &rate->ends[g] : NULL);
 		/* As many as are sent are expected. */
 		score = -(double)(end - first);
 		for (guint32 b = first; b < end; b++)
