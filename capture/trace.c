@@ -26,7 +26,7 @@ struct WpTrace {
 	guint32 *tokens;
 	gsize n_tokens, tokens_allocated;
 	GArray *settings; /* Setting */
-	gboolean has_tokens;
+	guint has;        /* WpTraceWhat: what any record tells */
 	gboolean is_frozen;
 	gboolean is_continued;
 };
@@ -74,6 +74,15 @@ trace_setting(WpRecordSink *sink, const char *key, const char *value, GError **e
 	return TRUE;
 }
 
+static guint
+what_of(const WpRecord *record)
+{
+	return (record->n_tokens > 0 ? WP_TRACE_TOKENS : 0) | (record->flow ? WP_TRACE_FLOWS : 0) |
+	       (record->bytes != WP_NO_SIZE ? WP_TRACE_SIZES : 0) |
+	       (record->label ? WP_TRACE_LABELS : 0) |
+	       (record->marks & WP_MARK_CAUSED ? WP_TRACE_CAUSES : 0);
+}
+
 static gboolean
 trace_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, GError **error)
 {
@@ -94,13 +103,13 @@ trace_record(WpRecordSink *sink, const WpRecord *record, const guint32 *tokens, 
 	WpRecord *copy = &trace->records[trace->n_records++];
 	*copy = *record;
 	copy->tokens_at = (guint32)trace->n_tokens;
+	trace->has |= what_of(record);
 	guint n_words = wp_record_words(record);
 	if (n_words > 0) {
 		trace->tokens = ensure_room(trace->tokens, trace->n_tokens, n_words,
 					    sizeof(guint32), &trace->tokens_allocated);
 		memcpy(trace->tokens + trace->n_tokens, tokens, n_words * sizeof *tokens);
 		trace->n_tokens += n_words;
-		trace->has_tokens |= record->n_tokens > 0;
 	}
 	return TRUE;
 }
@@ -241,9 +250,9 @@ wp_trace_n_records(const WpTrace *trace)
 }
 
 gboolean
-wp_trace_has_tokens(const WpTrace *trace)
+wp_trace_has(const WpTrace *trace, WpTraceWhat what)
 {
-	return trace->has_tokens;
+	return (trace->has & what) != 0;
 }
 
 const WpRecord *
@@ -310,6 +319,7 @@ wp_trace_set_cause(WpTrace *trace, gsize number, guint64 id)
 	if (!(record->marks & WP_MARK_CAUSED) && !move_words(trace, record))
 		return FALSE;
 	record->marks |= WP_MARK_CAUSED;
+	trace->has |= WP_TRACE_CAUSES;
 	wp_record_put_cause(record, id, trace->tokens + record->tokens_at);
 	return TRUE;
 }

@@ -59,8 +59,18 @@ gboolean wp_trace_is_continued(const WpTrace *trace);
 
 /* (transfer none) All valid as long as TRACE. */
 gsize wp_trace_n_records(const WpTrace *trace);
-/* FALSE: no record has a token. */
-gboolean wp_trace_has_tokens(const WpTrace *trace);
+
+/* What records may tell beside who sent what, to whom, and when. */
+typedef enum {
+	WP_TRACE_TOKENS = 1 << 0,
+	WP_TRACE_FLOWS = 1 << 1,
+	WP_TRACE_SIZES = 1 << 2,
+	WP_TRACE_LABELS = 1 << 3,
+	WP_TRACE_CAUSES = 1 << 4,
+} WpTraceWhat;
+
+/* FALSE: no record of TRACE tells any of WHAT. To look for that costs a look at all of them. */
+gboolean wp_trace_has(const WpTrace *trace, WpTraceWhat what);
 
 const WpRecord *wp_trace_records(const WpTrace *trace);
 const guint32 *wp_trace_tokens(const WpTrace *trace, const WpRecord *record);

@@ -57,6 +57,9 @@ static gboolean
 has_labels(const WpEvidenceHost *host)
 {
 	const WpSpan *spans = wp_resolved_spans(host->resolved)->spans;
+
+	if (!wp_trace_has(wp_resolved_trace(host->resolved), WP_TRACE_LABELS))
+		return FALSE;
 	for (guint32 p = 0; p < host->problem->n_parents; p++)
 		if (spans[host->problem->parents[p].span].label)
 			return TRUE;

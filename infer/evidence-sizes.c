@@ -95,6 +95,8 @@ set_sizes(const WpEvidenceHost *host, guint32 bundle, guint32 parent,
 static gboolean
 has_sizes(const WpEvidenceHost *host)
 {
+	if (!wp_trace_has(wp_resolved_trace(host->resolved), WP_TRACE_SIZES))
+		return FALSE;
 	for (guint32 p = 0; p < host->problem->n_parents; p++) {
 		Sizes sizes = { 0, 0 };
 		add_span(host, host->problem->parents[p].span, &sizes);

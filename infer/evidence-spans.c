@@ -14,6 +14,9 @@ static gboolean
 has_causes(const WpEvidenceHost *host)
 {
 	const WpSpan *spans = wp_resolved_spans(host->resolved)->spans;
+
+	if (!wp_trace_has(wp_resolved_trace(host->resolved), WP_TRACE_CAUSES))
+		return FALSE;
 	for (guint32 c = 0; c < host->problem->n_children; c++) {
 		guint32 span = host->problem->children[c].span;
 		if (span != WP_NO_SPAN && spans[span].marks & WP_MARK_CAUSED)

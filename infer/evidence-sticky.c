@@ -34,6 +34,8 @@ set_flows(const WpEvidenceHost *host, guint32 number, guint32 parent,
 static gboolean
 has_flows(const WpEvidenceHost *host)
 {
+	if (!wp_trace_has(wp_resolved_trace(host->resolved), WP_TRACE_FLOWS))
+		return FALSE;
 	for (guint32 p = 0; p < host->problem->n_parents; p++)
 		if (flow_of(host, host->problem->parents[p].span))
 			return TRUE;

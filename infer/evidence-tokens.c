@@ -146,7 +146,7 @@ has_tokens(const WpEvidenceHost *host)
 	const WpRecord *records = wp_trace_records(wp_resolved_trace(host->resolved));
 	const WpSpan *spans = wp_resolved_spans(host->resolved)->spans;
 
-	if (!wp_trace_has_tokens(wp_resolved_trace(host->resolved)))
+	if (!wp_trace_has(wp_resolved_trace(host->resolved), WP_TRACE_TOKENS))
 		return FALSE;
 	for (guint32 p = 0; p < host->problem->n_parents; p++)
 		if (records[spans[host->problem->parents[p].span].call_record].n_tokens)

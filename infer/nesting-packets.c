@@ -56,7 +56,8 @@ wp_nest_find_packets(WpNestProblem *problem)
 	guint32 n_packets = 0;
 	double n_beside = 0;
 
-	if (!wp_evidence_has(problem->options->evidence, &wp_evidence_packets))
+	if (!wp_evidence_has(problem->options->evidence, &wp_evidence_packets) ||
+	    !wp_trace_has(wp_resolved_trace(problem->resolved), WP_TRACE_FLOWS))
 		return;
 	for (guint32 c = 0; c < problem->n_children; c++) {
 		guint32 flow = flow_of(problem, &problem->children[c]);

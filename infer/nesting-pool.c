@@ -89,6 +89,8 @@ find_pools(const WpNestProblem *problem)
 	g_autoptr(GArray) connections = g_array_new(FALSE, FALSE, sizeof(Connection));
 	GArray *pools = g_array_new(FALSE, FALSE, sizeof(Pool));
 
+	if (!wp_trace_has(wp_resolved_trace(problem->resolved), WP_TRACE_FLOWS))
+		return pools;
 	for (guint32 c = 0; c < problem->n_children; c++) {
 		const WpNestChild *child = &problem->children[c];
 		const WpSpan *span = child->span == WP_NO_SPAN ? NULL : &spans[child->span];
@@ -269,10 +271,12 @@ mark_waiting(WpNestProblem *problem, Pool *pool)
 	}
 }
 
-static void
+/* FALSE: there are none. */
+static gboolean
 mark_pools(WpNestProblem *problem)
 {
 	GArray *pools = find_pools(problem);
+	gboolean has_pools = pools->len > 0;
 
 	for (guint i = 0; i < pools->len; i++) {
 		Pool *pool = &g_array_index(pools, Pool, i);
@@ -281,6 +285,7 @@ mark_pools(WpNestProblem *problem)
 		g_array_unref(pool->pauses);
 	}
 	g_array_unref(pools);
+	return has_pools;
 }
 
 /* Those of which it is known, but for those that begin now when they came to the line. */
@@ -305,8 +310,8 @@ wp_nest_find_waiting(WpNestProblem *problem, const WpNestHost *host)
 		return;
 	if (host->has_waited)
 		mark_known(problem, host);
-	else if (!host->lined_ns)
-		mark_pools(problem);
+	else if (host->lined_ns || !mark_pools(problem))
+		return; /* none has waited */
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		WpNestBundle *bundle = &problem->bundles[b];
 		bundle->has_waited =

@@ -304,7 +304,7 @@ split_kinds(WpOwnerCounts *counts)
 static void
 count_values(WpOwnerCounts *counts)
 {
-	if (!counts->trace || !wp_trace_has_tokens(counts->trace))
+	if (!counts->trace || !wp_trace_has(counts->trace, WP_TRACE_TOKENS))
 		return;
 	counts->values = wp_map_new();
 	for (guint32 i = 0; i < counts->spans->n; i++) {

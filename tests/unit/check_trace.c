@@ -60,6 +60,40 @@ START_TEST(many_and_again)
 }
 END_TEST
 
+/* What records tell is known of all of them together. */
+START_TEST(what_records_tell)
+{
+	static const struct {
+		WpRecord record;
+		guint tells;
+	} rows[] = {
+		{ { .bytes = WP_NO_SIZE }, 0 },
+		{ { .bytes = 0 }, WP_TRACE_SIZES },
+		{ { .bytes = WP_NO_SIZE, .flow = 1 }, WP_TRACE_FLOWS },
+		{ { .bytes = WP_NO_SIZE, .label = 1 }, WP_TRACE_LABELS },
+		{ { .bytes = WP_NO_SIZE, .n_tokens = 1 }, WP_TRACE_TOKENS },
+		{ { .bytes = WP_NO_SIZE, .marks = WP_MARK_CAUSED }, WP_TRACE_CAUSES },
+	};
+	static const guint32 words[WP_RECORD_MAX_WORDS] = { 1 };
+
+	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(WpNodes) nodes = wp_nodes_new();
+		g_autoptr(WpTrace) trace = wp_trace_new(nodes);
+		const WpRecord nothing = { .bytes = WP_NO_SIZE };
+		const WpRecord *pushed[] = { &nothing, &rows[i].record, &nothing };
+		ck_assert(wp_sink_begin(wp_trace_sink(trace), nodes, NULL));
+		for (gsize r = 0; r < G_N_ELEMENTS(pushed); r++)
+			ck_assert(wp_sink_record(wp_trace_sink(trace), pushed[r], words, NULL));
+		ck_assert(wp_sink_end(wp_trace_sink(trace), NULL));
+		for (guint what = WP_TRACE_TOKENS; what <= WP_TRACE_CAUSES; what *= 2)
+			ck_assert_int_eq(wp_trace_has(trace, what), (rows[i].tells & what) != 0);
+		/* A cause may be told later. */
+		ck_assert(wp_trace_set_cause(trace, 0, 7));
+		ck_assert(wp_trace_has(trace, WP_TRACE_CAUSES));
+	}
+}
+END_TEST
+
 START_TEST(counters_and_settings)
 {
 	g_autoptr(WpNodes) nodes = wp_nodes_new();
@@ -113,4 +147,4 @@ START_TEST(ids)
 }
 END_TEST
 
-WP_SUITE("trace", stable_order, many_and_again, counters_and_settings, ids)
+WP_SUITE("trace", stable_order, many_and_again, what_records_tell, counters_and_settings, ids)
