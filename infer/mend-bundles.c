@@ -39,34 +39,36 @@ has_more_than_time(const WpLink *link)
 	return (link->evidence & ~time) != 0;
 }
 
-/*
- * By type, that is (callee, label): how long after the end of its parent such a call began at most, or -1. OUT_TYPES: by
- * span.
- */
-static gint64 *
-measure_after(const WpMendBundles *bundles, guint32 *out_types)
-{
-	g_autoptr(WpMap) types = wp_map_new();
-	gint64 *after = g_new(gint64, (gsize)bundles->n_spans + 1);
+/* By type, that is (callee, label): how long after the end of its parent such a call began at most, or -1. */
+typedef struct {
+	WpMap *types;
+	GArray *ns; /* gint64 */
+} After;
 
-	for (guint32 i = 0; i < bundles->n_spans; i++) {
-		const WpLink *link = &bundles->links->links[i];
-		const WpSpan *span = &bundles->spans[i];
-		guint32 known = wp_map_count(types);
-		guint32 type = wp_map_number(types, wp_map_key(span->callee, span->label));
-		out_types[i] = type;
-		if (type == known)
-			after[type] = -1;
-		if (link->parent == WP_NO_SPAN || !(link->evidence & WP_EVIDENCE_AFTER))
-			continue;
-		const WpSpan *parent = &bundles->spans[link->parent];
-		/* How long after a message says nothing of calls that are answered. */
-		if (!wp_span_is_paired(parent))
-			continue;
-		gint64 gap = span->call_ns - wp_span_replied_ns(parent);
-		after[type] = MAX(after[type], MAX(gap, 0));
-	}
-	return after;
+/* How long after the end of its parent SPAN began, or -1: before that. */
+static gint64
+after_of(const WpMendBundles *bundles, const WpSpan *span, const WpLink *link)
+{
+	if (link->parent == WP_NO_SPAN || !(link->evidence & WP_EVIDENCE_AFTER))
+		return -1;
+	const WpSpan *parent = &bundles->spans[link->parent];
+	/* How long after a message says nothing of calls that are answered. */
+	return wp_span_is_paired(parent) ? MAX(span->call_ns - wp_span_replied_ns(parent), 0) : -1;
+}
+
+/* Takes what span NUMBER tells; returns its type. */
+static guint32
+measure_after(const WpMendBundles *bundles, guint32 number, After *after)
+{
+	const WpSpan *span = &bundles->spans[number];
+	guint32 type = wp_map_number(after->types, wp_map_key(span->callee, span->label));
+	gint64 own_ns = after_of(bundles, span, &bundles->links->links[number]);
+
+	if (type == after->ns->len)
+		g_array_append_val(after->ns, own_ns);
+	gint64 *most_ns = &g_array_index(after->ns, gint64, type);
+	*most_ns = MAX(*most_ns, own_ns);
+	return type;
 }
 
 static void
@@ -84,17 +86,15 @@ set_beliefs(WpMendBundle *bundle, const WpLink *link, const WpQuickLog *quick)
 }
 
 static WpMendBundle
-bundle_of(const WpMendBundles *bundles, guint32 number, gint64 after_ns, const WpQuickLog *quick)
+bundle_of(const WpMendBundles *bundles, guint32 number, const WpQuickLog *quick)
 {
 	const WpSpan *span = &bundles->spans[number];
 	const WpLink *link = &bundles->links->links[number];
 
 	WpMendBundle bundle = {
-		.first = bundles->members->len,
 		.n = 1,
 		.begin_ns = span->call_ns,
 		.end_ns = wp_span_end_ns(span),
-		.after_ns = after_ns,
 		.host = span->caller_host,
 		.parent = link->parent,
 		.runner_up = link->runner_up,
@@ -113,32 +113,35 @@ make_bundles(WpMendBundles *bundles, guint32 *of_span, const WpQuickLog *quick)
 {
 	const WpRecord *records = wp_trace_records(wp_resolved_trace(bundles->resolved));
 	g_autoptr(WpMap) flows = wp_map_new();
-	g_autofree gint64 *after = measure_after(bundles, of_span);
-	GArray *made = g_array_new(FALSE, FALSE, sizeof(WpMendBundle));
+	After after = { wp_map_new(), g_array_new(FALSE, FALSE, sizeof(gint64)) };
 
 	for (guint32 i = 0; i < bundles->n_spans; i++) {
 		const WpSpan *span = &bundles->spans[i];
 		const WpLink *link = &bundles->links->links[i];
-		guint32 number = made->len, type = of_span[i];
+		guint32 number = bundles->n_bundles, type = measure_after(bundles, i, &after);
 		of_span[i] = G_MAXUINT32;
 		if (!is_in_doubt(bundles, i))
 			continue;
 		if (link->evidence & WP_EVIDENCE_CONNECTION)
 			number = *wp_map_at(
 				flows, wp_map_key(link->parent, records[span->call_record].flow),
-				made->len);
+				bundles->n_bundles);
 		of_span[i] = number;
-		if (number == made->len) {
-			WpMendBundle bundle = bundle_of(bundles, i, after[type], quick);
-			g_array_append_val(made, bundle);
+		WpMendBundle *bundle = &bundles->bundles[number];
+		if (number == bundles->n_bundles) {
+			*bundle = bundle_of(bundles, i, quick);
+			bundle->first = type; /* until all are measured */
+			bundles->n_bundles++;
 		} else {
-			WpMendBundle *bundle = &g_array_index(made, WpMendBundle, number);
 			bundle->n++;
 			bundle->end_ns = MAX(bundle->end_ns, wp_span_end_ns(span));
 		}
 	}
-	bundles->n_bundles = made->len;
-	bundles->bundles = (WpMendBundle *)(void *)g_array_free(made, FALSE);
+	for (guint32 b = 0; b < bundles->n_bundles; b++)
+		bundles->bundles[b].after_ns =
+			g_array_index(after.ns, gint64, bundles->bundles[b].first);
+	wp_map_free(after.types);
+	g_array_unref(after.ns);
 }
 
 static void
@@ -151,12 +154,12 @@ list_members(WpMendBundles *bundles, const guint32 *of_span)
 		sum += bundles->bundles[b].n;
 		bundles->bundles[b].n = 0;
 	}
-	g_array_set_size(bundles->members, sum);
+	bundles->members = g_new(guint32, (gsize)sum + 1);
 	for (guint32 i = 0; i < bundles->n_spans; i++) {
 		if (of_span[i] == G_MAXUINT32)
 			continue;
 		WpMendBundle *bundle = &bundles->bundles[of_span[i]];
-		g_array_index(bundles->members, guint32, bundle->first + bundle->n++) = i;
+		bundles->members[bundle->first + bundle->n++] = i;
 	}
 }
 
@@ -179,8 +182,10 @@ wp_mend_fits(const WpMendBundles *bundles, const WpMendBundle *bundle, guint32 n
 
 /* Calls into a host that may still cause something. */
 typedef struct {
-	GArray *open;    /* guint32: spans, by begin */
+	guint32 *open; /* spans, by begin */
+	guint32 n_open, n_open_allocated;
 	gint64 after_ns; /* the longest of the bundles that it sends */
+	gboolean sends;  /* any */
 } Host;
 
 /* A parent without a return is open to what the engine gave it, or nearly did, and to nothing else. */
@@ -193,16 +198,19 @@ add_unpaired(const WpMendBundles *bundles, guint32 parent, guint32 *options)
 	return 1;
 }
 
-/* Lists the options of BUNDLE, and drops from the host what ended too long ago. */
+/* Lists the options of BUNDLE from AT on, and drops from the host what ended too long ago. */
 static void
-list_options(WpMendBundles *bundles, WpMendBundle *bundle, Host *host)
+list_options(WpMendBundles *bundles, WpMendBundle *bundle, guint32 at, Host *host)
 {
-	guint32 *open = (guint32 *)(void *)host->open->data, n_open = 0, n = 0;
+	guint32 *open = host->open, n_open = 0, n = 0;
 
-	bundle->first_option = bundles->options->len;
-	g_array_set_size(bundles->options, bundle->first_option + host->open->len + 2);
-	guint32 *options = &g_array_index(bundles->options, guint32, bundle->first_option);
-	for (guint i = 0; i < host->open->len; i++) {
+	bundle->first_option = at;
+	if ((gsize)at + host->n_open + 2 > bundles->n_options_allocated) {
+		bundles->n_options_allocated = 2 * ((gsize)at + host->n_open + 2);
+		bundles->options = g_renew(guint32, bundles->options, bundles->n_options_allocated);
+	}
+	guint32 *options = bundles->options + at;
+	for (guint32 i = 0; i < host->n_open; i++) {
 		guint32 parent = open[i];
 		if (bundles->spans[parent].return_ns < bundle->begin_ns - host->after_ns)
 			continue;
@@ -210,49 +218,61 @@ list_options(WpMendBundles *bundles, WpMendBundle *bundle, Host *host)
 		if (wp_mend_fits(bundles, bundle, parent))
 			options[n++] = parent;
 	}
-	g_array_set_size(host->open, n_open);
+	host->n_open = n_open;
 	n += add_unpaired(bundles, bundle->parent, options + n);
 	n += add_unpaired(bundles, bundle->runner_up, options + n);
 	bundle->n_options = MIN(n, WP_MEND_MAX_OPTIONS);
-	memmove(options, options + n - bundle->n_options, bundle->n_options * sizeof options[0]);
-	g_array_set_size(bundles->options, bundle->first_option + bundle->n_options);
+	if (n > bundle->n_options)
+		memmove(options, options + n - bundle->n_options,
+			bundle->n_options * sizeof options[0]);
 }
 
-static Host *
-host_at(GArray *hosts, guint32 number)
+static void
+open_span(Host *host, guint32 span)
 {
-	while (hosts->len <= number) {
-		Host host = { g_array_new(FALSE, FALSE, sizeof(guint32)), 0 };
-		g_array_append_val(hosts, host);
+	if (host->n_open == host->n_open_allocated) {
+		host->n_open_allocated = MAX(2 * host->n_open_allocated, 16);
+		host->open = g_renew(guint32, host->open, host->n_open_allocated);
 	}
-	return &g_array_index(hosts, Host, number);
+	host->open[host->n_open++] = span;
+}
+
+static guint32
+count_hosts(const WpMendBundles *bundles)
+{
+	guint32 n = 0;
+
+	for (guint32 b = 0; b < bundles->n_bundles; b++)
+		n = MAX(n, bundles->bundles[b].host + 1);
+	return n;
 }
 
 /* One pass over time. */
 static void
 find_options(WpMendBundles *bundles)
 {
-	GArray *hosts = g_array_new(FALSE, FALSE, sizeof(Host));
-	guint32 next = 0;
+	guint32 n_hosts = count_hosts(bundles), next = 0, at = 0;
+	g_autofree Host *hosts = g_new0(Host, MAX(n_hosts, 1));
 
 	for (guint32 b = 0; b < bundles->n_bundles; b++) {
-		Host *host = host_at(hosts, bundles->bundles[b].host);
+		Host *host = &hosts[bundles->bundles[b].host];
 		host->after_ns = MAX(host->after_ns, bundles->bundles[b].after_ns);
+		host->sends = TRUE;
 	}
 	for (guint32 b = 0; b < bundles->n_bundles; b++) {
 		WpMendBundle *bundle = &bundles->bundles[b];
 		for (; next < bundles->n_spans && bundles->spans[next].call_ns <= bundle->begin_ns;
-		     next++)
-			if (wp_span_is_paired(&bundles->spans[next]) &&
-			    !(bundles->spans[next].marks & WP_MARK_SETUP))
-				g_array_append_val(
-					host_at(hosts, bundles->spans[next].callee_host)->open,
-					next);
-		list_options(bundles, bundle, host_at(hosts, bundle->host));
+		     next++) {
+			const WpSpan *span = &bundles->spans[next];
+			if (span->callee_host < n_hosts && hosts[span->callee_host].sends &&
+			    wp_span_is_paired(span) && !(span->marks & WP_MARK_SETUP))
+				open_span(&hosts[span->callee_host], next);
+		}
+		list_options(bundles, bundle, at, &hosts[bundle->host]);
+		at += bundle->n_options;
 	}
-	for (guint i = 0; i < hosts->len; i++)
-		g_array_unref(g_array_index(hosts, Host, i).open);
-	g_array_unref(hosts);
+	for (guint32 i = 0; i < n_hosts; i++)
+		g_free(hosts[i].open);
 }
 
 static void
@@ -279,8 +299,7 @@ wp_mend_bundles_init(WpMendBundles *bundles, const WpLinks *links, const WpResol
 		.spans = spans->spans,
 		.n_spans = spans->n,
 		.links = links,
-		.members = g_array_new(FALSE, FALSE, sizeof(guint32)),
-		.options = g_array_new(FALSE, FALSE, sizeof(guint32)),
+		.bundles = g_new(WpMendBundle, (gsize)spans->n + 1),
 	};
 	make_bundles(bundles, of_span, quick);
 	list_members(bundles, of_span);
@@ -293,6 +312,6 @@ wp_mend_bundles_clear(WpMendBundles *bundles)
 {
 	wp_mend_lists_clear(&bundles->below);
 	g_free(bundles->bundles);
-	g_array_unref(bundles->members);
-	g_array_unref(bundles->options);
+	g_free(bundles->members);
+	g_free(bundles->options);
 }

@@ -162,7 +162,11 @@ void
 wp_mend_renew_path(WpMendPaths *paths, guint32 root)
 {
 	guint64 hash = path_of(paths, root, wp_mend_shape(paths, root));
-	paths->spans[root].path = number_of(paths->paths, paths->n_paths, hash);
+	guint32 number = number_of(paths->paths, paths->n_paths, hash);
+
+	if (number == paths->firsts->len)
+		g_array_append_val(paths->firsts, paths->spans[root].first);
+	paths->spans[root].path = number;
 }
 
 void
@@ -174,12 +178,18 @@ wp_mend_renew_plan(WpMendPaths *paths, guint32 span)
 }
 
 gboolean
+wp_mend_is_rare_path(const WpMendPaths *paths, guint32 number)
+{
+	guint32 first = g_array_index(paths->firsts, guint32, number);
+	return g_array_index(paths->n_paths, guint32, number) <
+	       RARE * g_array_index(paths->most, guint32, first);
+}
+
+gboolean
 wp_mend_is_rare(const WpMendPaths *paths, guint32 root)
 {
-	const WpMendSpan *self = &paths->spans[root];
 	return wp_mend_begins_path(paths, root) &&
-	       g_array_index(paths->n_paths, guint32, self->path) <
-		       RARE * g_array_index(paths->most, guint32, self->first);
+	       wp_mend_is_rare_path(paths, paths->spans[root].path);
 }
 
 static double
@@ -239,8 +249,9 @@ number_first_call(WpMendPaths *paths, WpMap *firsts, const WpSpan *span, WpMendS
 	g_array_set_size(paths->most, paths->callers->len);
 }
 
+/* OUT_N_CALLS: by span, how many it makes. */
 static void
-fill_spans(WpMendPaths *paths, const WpLinks *links, const WpSpan *spans)
+fill_spans(WpMendPaths *paths, const WpLinks *links, const WpSpan *spans, guint32 *out_n_calls)
 {
 	g_autoptr(WpMap) firsts = wp_map_new();
 
@@ -252,7 +263,9 @@ fill_spans(WpMendPaths *paths, const WpLinks *links, const WpSpan *spans)
 			.parent = links->links[i].parent,
 			.path = WP_MAP_NONE,
 		};
-		if (begins_path(&links->links[i]))
+		if (links->links[i].parent != WP_NO_SPAN)
+			out_n_calls[links->links[i].parent]++;
+		else if (begins_path(&links->links[i]))
 			number_first_call(paths, firsts, &spans[i], &paths->spans[i]);
 	}
 }
@@ -277,13 +290,8 @@ add_shapes(WpMendPaths *paths)
 }
 
 static void
-hang_calls(WpMendPaths *paths)
+hang_calls(WpMendPaths *paths, const guint32 *n_calls)
 {
-	g_autofree guint32 *n_calls = g_new0(guint32, (gsize)paths->n + 1);
-
-	for (guint32 i = 0; i < paths->n; i++)
-		if (paths->spans[i].parent != WP_NO_SPAN)
-			n_calls[paths->spans[i].parent]++;
 	wp_mend_lists_init(&paths->calls, n_calls, paths->n);
 	for (guint32 i = 0; i < paths->n; i++)
 		if (paths->spans[i].parent != WP_NO_SPAN)
@@ -301,12 +309,11 @@ count_all(WpMendPaths *paths)
 			wp_mend_count_path(paths, i, 1);
 		}
 	}
-	for (guint32 i = 0; i < paths->n; i++)
-		if (wp_mend_begins_path(paths, i)) {
-			guint32 *most = &g_array_index(paths->most, guint32, paths->spans[i].first);
-			*most = MAX(*most,
-				    g_array_index(paths->n_paths, guint32, paths->spans[i].path));
-		}
+	for (guint32 p = 0; p < paths->n_paths->len; p++) {
+		guint32 first = g_array_index(paths->firsts, guint32, p);
+		guint32 *most = &g_array_index(paths->most, guint32, first);
+		*most = MAX(*most, g_array_index(paths->n_paths, guint32, p));
+	}
 }
 
 void
@@ -320,16 +327,18 @@ wp_mend_paths_init(WpMendPaths *paths, const WpLinks *links, const WpResolved *r
 		.paths = wp_map_new(),
 		.plans = wp_map_new(),
 		.n_paths = g_array_new(FALSE, TRUE, sizeof(guint32)),
+		.firsts = g_array_new(FALSE, FALSE, sizeof(guint32)),
 		.n_plans = g_array_new(FALSE, TRUE, sizeof(guint32)),
 		.callers = g_array_new(FALSE, FALSE, sizeof(guint64)),
 		.most = g_array_new(FALSE, TRUE, sizeof(guint32)),
 		.logs = g_new(double, N_LOGS),
 	};
+	g_autofree guint32 *n_calls = g_new0(guint32, (gsize)paths->n + 1);
 	for (guint32 n = 0; n < N_LOGS; n++)
 		paths->logs[n] = wp_quick_log(quick, n + UNHEARD);
-	fill_spans(paths, links, wp_resolved_spans(resolved)->spans);
+	fill_spans(paths, links, wp_resolved_spans(resolved)->spans, n_calls);
 	add_shapes(paths);
-	hang_calls(paths);
+	hang_calls(paths, n_calls);
 	count_all(paths);
 }
 
@@ -340,6 +349,7 @@ wp_mend_paths_clear(WpMendPaths *paths)
 	wp_map_free(paths->paths);
 	wp_map_free(paths->plans);
 	g_array_unref(paths->n_paths);
+	g_array_unref(paths->firsts);
 	g_array_unref(paths->n_plans);
 	g_array_unref(paths->callers);
 	g_array_unref(paths->most);

@@ -64,8 +64,9 @@ typedef struct {
 	const WpLinks *links; /* of the engine */
 	WpMendBundle *bundles;
 	guint32 n_bundles;
-	GArray *members;   /* guint32: spans of bundles */
-	GArray *options;   /* guint32: spans, possible parents of bundles */
+	guint32 *members; /* spans of bundles */
+	guint32 *options; /* spans, possible parents of bundles */
+	gsize n_options_allocated;
 	WpMendLists below; /* numbers of the bundles below each span */
 } WpMendBundles;
 
@@ -88,7 +89,13 @@ wp_mend_belief(const WpMendBundle *bundle, guint32 parent)
 static inline const guint32 *
 wp_mend_members(const WpMendBundles *bundles, const WpMendBundle *bundle)
 {
-	return &g_array_index(bundles->members, guint32, bundle->first);
+	return bundles->members + bundle->first;
+}
+
+static inline const guint32 *
+wp_mend_options(const WpMendBundles *bundles, const WpMendBundle *bundle)
+{
+	return bundles->options + bundle->first_option;
 }
 
 /* --- paths and plans --- */
@@ -114,6 +121,7 @@ typedef struct {
 	WpMap *paths;      /* hash -> number */
 	WpMap *plans;
 	GArray *n_paths; /* guint32, by number: requests that take it */
+	GArray *firsts;  /* guint32, likewise: number of its first call */
 	GArray *n_plans; /* guint32, by number: spans that follow it */
 	GArray *callers; /* guint64, by number of a first call: who made it, as a hash */
 	GArray *most;    /* guint32, likewise: requests of its most frequent path */
@@ -169,7 +177,8 @@ wp_mend_count_plan(WpMendPaths *paths, guint32 span, gint delta)
 	*n = (guint32)((gint64)*n + delta);
 }
 
-/* TRUE where far fewer requests take ROOT's path than the most frequent of its first call. */
+/* TRUE where far fewer requests take path NUMBER, or ROOT's path, than the most frequent of its first call. */
+gboolean wp_mend_is_rare_path(const WpMendPaths *paths, guint32 number);
 gboolean wp_mend_is_rare(const WpMendPaths *paths, guint32 root);
 
 /* Logarithms of how many follow a path or plan: by its number, or by its hash. */

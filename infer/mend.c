@@ -34,18 +34,38 @@
 #define MANY_MOVED    12    /* bundles of a side, from which on not all runs are tried */
 #define LONG_RUN      4     /* of many: longer ones only to the end */
 #define FAR           4     /* ... and what comes back is among so many before or behind */
+#define MANY_CHANGED  16    /* of all calls one in so many: to look at all is not dearer */
 #define LEAST         0.02f /* probability of a changed link: draws tell no less, or more than the rest */
+
+/* A root, and the path that it had before any draw. */
+typedef struct {
+	guint32 root;
+	guint32 path;
+} Changed;
+
+/* A bundle that has several options. */
+typedef struct {
+	guint32 number;
+	guint32 member;
+	guint32 first_option;
+	guint32 n_options;
+	gboolean is_sure; /* the engine */
+} Movable;
 
 typedef struct {
 	WpMendBundles bundles;
 	WpMendPaths paths;
-	WpLinks *links;  /* of the engine, until the end */
-	GArray *active;  /* guint32: bundles that sweeps look at */
-	GArray *changed; /* guint32: roots whose path has ever changed in a draw */
-	guint8 *is_in;   /* by span: is in CHANGED */
-	guint8 *is_rare; /* by span, as list_active() found it: its request takes a rare path */
-	guint32 *tried;  /* by span: the last request that was tried with it, + 1 */
-	GArray *scratch; /* guint32: calls of a span as they would be */
+	WpLinks *links; /* of the engine, until the end */
+	Movable *movable;
+	guint32 n_movable;
+	GArray *active;     /* guint32: bundles that sweeps look at */
+	GArray *changed;    /* Changed: roots whose path has ever changed in a draw */
+	guint8 *is_in;      /* by span: is in CHANGED */
+	guint8 *is_rare;    /* by span, as list_active() found it: its request takes a rare path */
+	GArray *rare_paths; /* guint8: likewise by path, of those that there were */
+	GArray *moved;      /* guint32: roots whose tree may have changed since then */
+	guint32 *tried;     /* by span: the last request that was tried with it, + 1 */
+	GArray *scratch;    /* guint32: calls of a span as they would be */
 	WpRandom64 random;
 } Mend;
 
@@ -282,8 +302,10 @@ give(Mend *mend, guint32 number, guint32 from, guint32 to)
 static void
 note_change(Mend *mend, guint32 root)
 {
+	Changed changed = { root, mend->paths.spans[root].path };
+
 	if (!mend->is_in[root])
-		g_array_append_val(mend->changed, root);
+		g_array_append_val(mend->changed, changed);
 	mend->is_in[root] = TRUE;
 }
 
@@ -293,6 +315,8 @@ make(Mend *mend, Pair *pair, const Exchange *exchange)
 	pair->has_changed = TRUE;
 	for (int s = 0; s < 2; s++) {
 		note_change(mend, pair->roots[s]);
+		if (mend->moved->len <= mend->paths.n / MANY_CHANGED) /* else all are looked at */
+			g_array_append_val(mend->moved, pair->roots[s]);
 		for (guint32 i = 0; i < exchange->n[s]; i++)
 			give(mend, pair->sides[s].bundles[exchange->begin[s] + i], pair->parents[s],
 			     pair->parents[1 - s]);
@@ -347,8 +371,7 @@ is_taken(Mend *mend, double gain, double temperature)
 static guint32
 other_option(Mend *mend, const WpMendBundle *bundle, guint32 from)
 {
-	const guint32 *options =
-		&g_array_index(mend->bundles.options, guint32, bundle->first_option);
+	const guint32 *options = wp_mend_options(&mend->bundles, bundle);
 	guint32 last = bundle->n_options - 1;
 	guint32 to = options[wp_random64_below(&mend->random, last)];
 	return to == from ? options[last] : to;
@@ -382,23 +405,54 @@ try_by_chance(Mend *mend, guint32 number, double temperature)
 	close_pair(mend, &pair);
 }
 
+static void
+list_movable(Mend *mend)
+{
+	const WpMendBundles *bundles = &mend->bundles;
+
+	mend->movable = g_new(Movable, (gsize)bundles->n_bundles + 1);
+	for (guint32 b = 0; b < bundles->n_bundles; b++) {
+		const WpMendBundle *bundle = &bundles->bundles[b];
+		if (bundle->n_options > 1)
+			mend->movable[mend->n_movable++] =
+				(Movable){ b, wp_mend_members(bundles, bundle)[0],
+					   bundle->first_option, bundle->n_options,
+					   bundle->probability >= SURE };
+	}
+}
+
 /* TRUE where a move of BUNDLE may change something: see is_idle(). */
 static gboolean
-is_active(const Mend *mend, const WpMendBundle *bundle)
+is_active(const Mend *mend, const Movable *bundle)
 {
-	const guint32 *options =
-		&g_array_index(mend->bundles.options, guint32, bundle->first_option);
-	gboolean is_found = bundle->probability < SURE ||
-			    mend->is_rare[wp_mend_members(&mend->bundles, bundle)[0]];
+	const guint32 *options = mend->bundles.options + bundle->first_option;
+	gboolean is_found = !bundle->is_sure || mend->is_rare[bundle->member];
 
 	for (guint32 i = 0; i < bundle->n_options && !is_found; i++)
 		is_found = mend->is_rare[options[i]];
 	return is_found;
 }
 
+/* TRUE where a path has become rare, or frequent, that requests may take which have not changed. */
+static gboolean
+find_rare_paths(Mend *mend)
+{
+	guint32 n_known = mend->rare_paths->len, n = mend->paths.n_paths->len;
+	gboolean has_changed = n_known == 0;
+
+	g_array_set_size(mend->rare_paths, n);
+	guint8 *rare = (guint8 *)(void *)mend->rare_paths->data;
+	for (guint32 p = 0; p < n; p++) {
+		guint8 is_rare_now = (guint8)wp_mend_is_rare_path(&mend->paths, p);
+		has_changed |= p < n_known && rare[p] != is_rare_now;
+		rare[p] = is_rare_now;
+	}
+	return has_changed;
+}
+
 /* Spans are options of many bundles, so each is asked once; nearly all come behind their parent. */
 static void
-find_rare(Mend *mend)
+find_rare_spans(Mend *mend)
 {
 	const WpMendPaths *paths = &mend->paths;
 
@@ -408,15 +462,38 @@ find_rare(Mend *mend)
 	}
 }
 
+/* The same, below ROOT alone. */
+static void
+find_rare_below(Mend *mend, guint32 root)
+{
+	guint8 is_rare_now = (guint8)is_rare(mend, root);
+
+	g_array_set_size(mend->scratch, 0);
+	g_array_append_val(mend->scratch, root);
+	while (mend->scratch->len > 0) {
+		guint32 last = mend->scratch->len - 1;
+		guint32 span = g_array_index(mend->scratch, guint32, last);
+		const WpMendList *calls = &mend->paths.calls.lists[span];
+		mend->is_rare[span] = is_rare_now;
+		g_array_set_size(mend->scratch, last);
+		if (calls->n > 0)
+			g_array_append_vals(mend->scratch, calls->items, calls->n);
+	}
+}
+
 static void
 list_active(Mend *mend)
 {
-	find_rare(mend);
+	if (find_rare_paths(mend) || mend->moved->len > mend->paths.n / MANY_CHANGED)
+		find_rare_spans(mend);
+	else
+		for (guint i = 0; i < mend->moved->len; i++)
+			find_rare_below(mend, g_array_index(mend->moved, guint32, i));
+	g_array_set_size(mend->moved, 0);
 	g_array_set_size(mend->active, 0);
-	for (guint32 b = 0; b < mend->bundles.n_bundles; b++)
-		if (mend->bundles.bundles[b].n_options > 1 &&
-		    is_active(mend, &mend->bundles.bundles[b]))
-			g_array_append_val(mend->active, b);
+	for (guint32 i = 0; i < mend->n_movable; i++)
+		if (is_active(mend, &mend->movable[i]))
+			g_array_append_val(mend->active, mend->movable[i].number);
 }
 
 /* In order of time, as neighbours are in the cache together. */
@@ -486,8 +563,7 @@ improve(Mend *mend, guint32 span)
 	for (guint32 i = 0; i < MIN(below->n, MAX_MOVED); i++) {
 		const WpMendBundle *bundle = &mend->bundles.bundles[below->items[i]];
 		for (guint32 k = 0; k < bundle->n_options; k++) {
-			guint32 other = g_array_index(mend->bundles.options, guint32,
-						      bundle->first_option + k);
+			guint32 other = wp_mend_options(&mend->bundles, bundle)[k];
 			if (other == span || mend->tried[other] == span + 1)
 				continue;
 			mend->tried[other] = span + 1;
@@ -602,14 +678,14 @@ set_links(const Mend *mend, const GArray *changes)
 	}
 }
 
-/* One more draw is over: which requests take another path than in the ANSWER (by root, number), ... */
+/* One more draw is over: which requests take another path than in the answer, ... */
 static void
-count_others(const Mend *mend, const guint32 *answer, float *odds, GArray *changes)
+count_others(const Mend *mend, float *odds, GArray *changes)
 {
 	for (guint i = 0; i < mend->changed->len; i++) {
-		guint32 root = g_array_index(mend->changed, guint32, i);
-		if (mend->paths.spans[root].path != answer[root])
-			odds[root] -= 1.0f / DRAWS;
+		const Changed *changed = &g_array_index(mend->changed, Changed, i);
+		if (mend->paths.spans[changed->root].path != changed->path)
+			odds[changed->root] -= 1.0f / DRAWS;
 	}
 	for (guint i = 0; i < changes->len; i++) {
 		Change *change = &g_array_index(changes, Change, i);
@@ -621,21 +697,18 @@ count_others(const Mend *mend, const guint32 *answer, float *odds, GArray *chang
 static void
 draw(Mend *mend, GArray *changes)
 {
-	g_autofree guint32 *answer = g_new(guint32, (gsize)mend->paths.n + 1);
 	float *odds = mend->links->path_odds;
 
 	for (guint i = 0; i < mend->changed->len; i++)
-		mend->is_in[g_array_index(mend->changed, guint32, i)] = FALSE;
+		mend->is_in[g_array_index(mend->changed, Changed, i).root] = FALSE;
 	g_array_set_size(mend->changed, 0);
-	for (guint32 i = 0; i < mend->paths.n; i++)
-		answer[i] = mend->paths.spans[i].path;
 	list_active(mend);
 	for (guint d = 0; d < DRAWS; d++) {
 		sweep(mend, 1);
-		count_others(mend, answer, odds, changes);
+		count_others(mend, odds, changes);
 	}
 	for (guint i = 0; i < mend->changed->len; i++) {
-		float *own = &odds[g_array_index(mend->changed, guint32, i)];
+		float *own = &odds[g_array_index(mend->changed, Changed, i).root];
 		*own = MAX(*own, 0);
 	}
 }
@@ -684,7 +757,9 @@ wp_links_mend(WpLinks *links, const WpResolved *resolved, WpStopFunc stop)
 	Mend mend = {
 		.links = links,
 		.active = g_array_new(FALSE, FALSE, sizeof(guint32)),
-		.changed = g_array_new(FALSE, FALSE, sizeof(guint32)),
+		.changed = g_array_new(FALSE, FALSE, sizeof(Changed)),
+		.rare_paths = g_array_new(FALSE, FALSE, sizeof(guint8)),
+		.moved = g_array_new(FALSE, FALSE, sizeof(guint32)),
 		.is_in = g_new0(guint8, (gsize)links->n + 1),
 		.is_rare = g_new(guint8, (gsize)links->n + 1),
 		.tried = g_new0(guint32, (gsize)links->n + 1),
@@ -695,11 +770,15 @@ wp_links_mend(WpLinks *links, const WpResolved *resolved, WpStopFunc stop)
 	wp_quick_log_init(&quick);
 	wp_mend_bundles_init(&mend.bundles, links, resolved, &quick);
 	wp_mend_paths_init(&mend.paths, links, resolved, &quick);
+	list_movable(&mend);
 	mend_all(&mend, stop);
 	wp_mend_bundles_clear(&mend.bundles);
 	wp_mend_paths_clear(&mend.paths);
 	g_array_unref(mend.active);
 	g_array_unref(mend.changed);
+	g_array_unref(mend.rare_paths);
+	g_array_unref(mend.moved);
+	g_free(mend.movable);
 	g_array_unref(mend.scratch);
 	g_free(mend.is_in);
 	g_free(mend.is_rare);
