@@ -49,6 +49,7 @@ typedef struct {
 	const WpSpan *spans;
 	guint32 n_spans;
 	guint32 n_hosts;
+	gboolean has_messages;
 	Lists incoming;
 	Lists outgoing;
 	GArray *marks; /* HostMark, by host and time */
@@ -67,26 +68,53 @@ takes_part(const WpSpan *span)
 	return !(span->marks & WP_MARK_SETUP);
 }
 
-static guint32
-host_of(const WpSpan *span, gboolean incoming)
+static void
+count_span(Engine *engine, const WpSpan *span)
 {
-	return incoming ? span->callee_host : span->caller_host;
+	Lists *in = &engine->incoming, *out = &engine->outgoing;
+	guint32 most = MAX(span->caller_host, span->callee_host);
+
+	while (engine->n_hosts <= most) {
+		gsize n = ++engine->n_hosts;
+		in->first = g_renew(guint32, in->first, n + 1);
+		out->first = g_renew(guint32, out->first, n + 1);
+		in->first[n] = out->first[n] = 0;
+	}
+	engine->has_messages |= span->kind == WP_KIND_MESSAGE;
+	in->first[span->callee_host + 1] += takes_part(span);
+	out->first[span->caller_host + 1] += takes_part(span);
 }
 
-static void
-fill_lists(const Engine *engine, gboolean incoming, Lists *lists)
+/* How many there are of each host, to where the first of them is. (transfer full) A copy of it. */
+static guint32 *
+sum_up(const Engine *engine, Lists *lists)
 {
-	lists->first = g_new0(guint32, engine->n_hosts + 1);
-	lists->spans = g_new(guint32, MAX(engine->n_spans, 1));
-	for (guint32 i = 0; i < engine->n_spans; i++)
-		if (takes_part(&engine->spans[i]))
-			lists->first[host_of(&engine->spans[i], incoming) + 1]++;
 	for (guint32 h = 0; h < engine->n_hosts; h++)
 		lists->first[h + 1] += lists->first[h];
-	g_autofree guint32 *next = g_memdup2(lists->first, (engine->n_hosts + 1) * sizeof(guint32));
+	return g_memdup2(lists->first, ((gsize)engine->n_hosts + 1) * sizeof(guint32));
+}
+
+/* Counts the hosts, and fills both lists at once: spans are many, and far from the processor. */
+static void
+fill_lists(Engine *engine)
+{
+	Lists *in = &engine->incoming, *out = &engine->outgoing;
+
+	in->first = g_new0(guint32, 1);
+	out->first = g_new0(guint32, 1);
+	in->spans = g_new(guint32, MAX(engine->n_spans, 1));
+	out->spans = g_new(guint32, MAX(engine->n_spans, 1));
 	for (guint32 i = 0; i < engine->n_spans; i++)
-		if (takes_part(&engine->spans[i]))
-			lists->spans[next[host_of(&engine->spans[i], incoming)]++] = i;
+		count_span(engine, &engine->spans[i]);
+	g_autofree guint32 *next_in = sum_up(engine, in);
+	g_autofree guint32 *next_out = sum_up(engine, out);
+	for (guint32 i = 0; i < engine->n_spans; i++) {
+		const WpSpan *span = &engine->spans[i];
+		if (!takes_part(span))
+			continue;
+		in->spans[next_in[span->callee_host]++] = i;
+		out->spans[next_out[span->caller_host]++] = i;
+	}
 }
 
 /* --- marks --- */
@@ -138,8 +166,10 @@ find_marks(Engine *engine)
 	const WpTrace *trace = wp_resolved_trace(engine->resolved);
 	const WpRecord *records = wp_trace_records(trace);
 	g_autoptr(WpMap) numbers = wp_map_new();
-	g_autoptr(GArray) flows = find_flows(engine, numbers);
 
+	if (!wp_trace_has(trace, WP_TRACE_FLOWS))
+		return;
+	g_autoptr(GArray) flows = find_flows(engine, numbers);
 	for (gsize i = 0; i < wp_trace_n_records(trace); i++) {
 		const WpRecord *record = &records[i];
 		if (!(record->marks & WP_MARK_SETUP) || record->kind == WP_KIND_RETURN)
@@ -370,10 +400,12 @@ is_open(const Engine *engine, const WpSpan *span)
 	       engine->incoming.first[host] < engine->incoming.first[host + 1];
 }
 
-/* (transfer full) By span: 1 = something was caused by it. */
+/* (transfer full) By span: 1 = something was caused by it; NULL: there are no messages, of which that is asked. */
 static guint8 *
 find_causes(const Engine *engine)
 {
+	if (!engine->has_messages)
+		return NULL;
 	guint8 *causes = g_new0(guint8, MAX(engine->n_spans, 1));
 	for (guint32 i = 0; i < engine->n_spans; i++)
 		if (engine->links->links[i].parent != WP_NO_SPAN)
@@ -521,12 +553,7 @@ run_told(const WpResolved *resolved, const void *given, const Told *told, WpStop
 				       .evidence = evidence,
 				       .hints = hints,
 				       .reference = told->reference } };
-	for (guint32 i = 0; i < spans->n; i++) {
-		guint32 host = MAX(spans->spans[i].caller_host, spans->spans[i].callee_host);
-		engine.n_hosts = MAX(engine.n_hosts, host + 1);
-	}
-	fill_lists(&engine, TRUE, &engine.incoming);
-	fill_lists(&engine, FALSE, &engine.outgoing);
+	fill_lists(&engine);
 	engine.marks = g_array_new(FALSE, FALSE, sizeof(HostMark));
 	find_marks(&engine);
 	engine.missing = wp_missing_new(resolved);

@@ -42,12 +42,14 @@ void
 wp_links_doubt_owners(WpLinks *links, const WpResolved *resolved)
 {
 	const WpSpan *spans = wp_resolved_spans(resolved)->spans;
-	g_autofree guint32 *roots = links->path_odds ? wp_links_roots(links) : NULL;
+	g_autofree guint32 *roots = NULL;
 
 	for (guint32 i = 0; i < links->n; i++) {
 		float sure = 1 - spans[i].owner_doubt;
 		if (sure == 1)
 			continue;
+		if (!roots && links->path_odds)
+			roots = wp_links_roots(links);
 		if (roots && links->path_odds[roots[i]] > 0)
 			links->path_odds[roots[i]] *= sure;
 		if (links->links[i].probability > 0 && !(spans[i].marks & WP_MARK_ANSWERED))
@@ -135,17 +137,20 @@ add_recorded_orphans(GArray *hosts, const WpTrace *trace, const WpSpans *spans)
 }
 
 /* (transfer full) Hosts are nodes of the trace. */
+/* OUT_HAS_UNPAIRED: some call has no return. */
 static GArray *
-study_hosts(const WpResolved *resolved)
+study_hosts(const WpResolved *resolved, gboolean *out_has_unpaired)
 {
 	const WpSpans *spans = wp_resolved_spans(resolved);
 	const WpTrace *trace = wp_resolved_trace(resolved);
 	GArray *hosts = g_array_new(FALSE, FALSE, sizeof(Host));
 
+	*out_has_unpaired = FALSE;
 	for (guint32 i = 0; i < spans->n; i++) {
 		const WpSpan *span = &spans->spans[i];
 		Host *host = get_host(hosts, MAX(span->callee_host, span->caller_host));
 		host = get_host(hosts, span->callee_host);
+		*out_has_unpaired |= span->kind == WP_KIND_CALL && !wp_span_is_paired(span);
 		if (wp_span_is_paired(span) && !(span->marks & (WP_MARK_WAIT | WP_MARK_SETUP)))
 			host->longest_ns = MAX(host->longest_ns, span->return_ns - span->call_ns);
 	}
@@ -168,9 +173,12 @@ void
 wp_links_mark_unseen(WpLinks *links, const WpResolved *resolved)
 {
 	const WpSpans *spans = wp_resolved_spans(resolved);
-	g_autoptr(GArray) hosts = study_hosts(resolved);
+	gboolean may_be;
+	g_autoptr(GArray) hosts = study_hosts(resolved, &may_be);
 
-	for (guint32 i = 0; i < spans->n; i++) {
+	for (guint i = 0; i < hosts->len; i++)
+		may_be |= g_array_index(hosts, Host, i).has_orphans;
+	for (guint32 i = 0; i < spans->n && may_be; i++) {
 		const WpSpan *span = &spans->spans[i];
 		if (span->kind == WP_KIND_CALL && !wp_span_is_paired(span))
 			get_host(hosts, span->callee_host)->unpaired_ns = span->call_ns;
@@ -188,6 +196,8 @@ wp_links_mark_measured(WpLinks *links, const WpResolved *resolved)
 	const WpRecord *records = wp_trace_records(trace);
 	const WpSpans *spans = wp_resolved_spans(resolved);
 
+	if (!wp_trace_has(trace, WP_TRACE_CAUSES))
+		return;
 	for (guint32 i = 0; i < spans->n; i++) {
 		WpLink *link = &links->links[i];
 		guint64 cause;

@@ -2,6 +2,7 @@
 #include "infer/missing.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What is known of the calls into a host. */
 typedef struct {
@@ -54,12 +55,23 @@ add_recorded(Count *count, const WpTrace *trace, const WpSpans *spans)
 	}
 }
 
+static Host *
+host_at(Count *count, guint32 number)
+{
+	if (number >= count->n) {
+		count->hosts = g_renew(Host, count->hosts, (gsize)number + 1);
+		memset(count->hosts + count->n, 0, (number + 1 - count->n) * sizeof(Host));
+		count->n = number + 1;
+	}
+	return &count->hosts[number];
+}
+
 static void
 add_spans(Count *count, const WpSpans *spans)
 {
 	for (guint32 i = 0; i < spans->n; i++) {
 		const WpSpan *span = &spans->spans[i];
-		Host *host = &count->hosts[span->callee_host];
+		Host *host = host_at(count, span->callee_host);
 		if (span->kind != WP_KIND_CALL || (span->marks & (WP_MARK_SETUP | WP_MARK_WAIT)))
 			continue;
 		if (wp_span_is_paired(span)) {
@@ -108,9 +120,6 @@ wp_missing_new(const WpResolved *resolved)
 	Count count = { NULL, 0, wp_trace_is_continued(trace) };
 	double n_lost = 0;
 
-	for (guint32 i = 0; i < spans->n; i++)
-		count.n = MAX(count.n, spans->spans[i].callee_host + 1);
-	count.hosts = g_new0(Host, MAX(count.n, 1));
 	add_spans(&count, spans);
 	wp_counters_foreach_pair(wp_trace_counted(trace), add_counted, &count);
 	if (spans->n_unpaired_returns)

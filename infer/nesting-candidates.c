@@ -174,30 +174,27 @@ meet_parents(PairSweep *self, guint32 number, gint64 begin_ns)
 
 /* In the order of the times that they are moved to: first those that come back from the other end. */
 static void
-meet_shifted(PairSweep *self, const WpNestShift *shift, const guint8 *picks)
+meet_shifted(PairSweep *self, const WpNestOrder *order, double share, const guint8 *picks)
 {
 	const WpNestProblem *problem = self->sweep.problem;
-	WpNestOrder *order = wp_nest_order_new(problem, shift);
-	guint32 n = problem->n_bundles, first = wp_nest_order_first_back(order, shift->share);
+	guint32 n = problem->n_bundles, first = wp_nest_order_first_back(order, share);
 
 	for (guint32 i = 0; i < n && !wp_nest_is_stopped(problem); i++) {
 		guint32 b = i < n - first ? first + i : i - (n - first);
 		if (picks[b])
-			meet_parents(self, b, wp_nest_order_moved(order, b, shift->share));
+			meet_parents(self, b, wp_nest_order_moved(order, b, share));
 	}
-	wp_nest_order_free(order);
 }
 
 void
-wp_nest_foreach_pair(const WpNestProblem *problem, const WpNestShift *shift, const guint8 *picks,
-		     WpNestPairFunc func, gpointer data)
+wp_nest_foreach_pair(const WpNestProblem *problem, const WpNestOrder *order, double share,
+		     const guint8 *picks, WpNestPairFunc func, gpointer data)
 {
-	if (problem->n_bundles == 0)
-		return;
 	PairSweep self = { begin_sweep(problem, TRUE), func, data };
-	if (shift)
-		meet_shifted(&self, shift, picks);
-	for (guint32 b = 0; b < problem->n_bundles && !shift && !wp_nest_is_stopped(problem); b++)
+
+	if (order)
+		meet_shifted(&self, order, share, picks);
+	for (guint32 b = 0; b < problem->n_bundles && !order && !wp_nest_is_stopped(problem); b++)
 		if (picks[b])
 			meet_parents(&self, b, problem->bundles[b].begin_ns);
 	g_free(self.sweep.active);

@@ -66,28 +66,39 @@ find_changes(const WpSpan *spans, const WpNestHost *host, guint32 *out_n)
 	return changes;
 }
 
-/* What is in hand from when on. */
-typedef struct {
+struct WpNestCourse {
 	gint64 *times_ns;
 	gint *in_hand;
 	guint32 n;
-} Course;
+};
 
-static void
-init_course(const WpResolved *resolved, const WpNestHost *host, Course *out)
+WpNestCourse *
+wp_nest_course_new(const WpResolved *resolved, const WpNestHost *host)
 {
 	guint32 n;
 	g_autofree Change *changes = find_changes(wp_resolved_spans(resolved)->spans, host, &n);
+	WpNestCourse *course = g_new(WpNestCourse, 1);
 	gint in_hand = 0;
 
-	*out = (Course){ g_new(gint64, MAX(n, 1)), g_new(gint, MAX(n, 1)), 0 };
+	*course = (WpNestCourse){ g_new(gint64, MAX(n, 1)), g_new(gint, MAX(n, 1)), 0 };
 	for (guint32 i = 0; i < n; i++) {
 		in_hand += changes[i].change;
 		if (i + 1 < n && changes[i + 1].time_ns == changes[i].time_ns)
 			continue;
-		out->times_ns[out->n] = changes[i].time_ns;
-		out->in_hand[out->n++] = in_hand;
+		course->times_ns[course->n] = changes[i].time_ns;
+		course->in_hand[course->n++] = in_hand;
 	}
+	return course;
+}
+
+void
+wp_nest_course_free(WpNestCourse *course)
+{
+	if (!course)
+		return;
+	g_free(course->times_ns);
+	g_free(course->in_hand);
+	g_free(course);
 }
 
 /* --- making --- */
@@ -101,7 +112,7 @@ wp_pace_rate(const WpQuickLog *quick, const WpPace *pace, guint32 in_hand)
 
 /* By what rates are to be multiplied, so that work takes as long in all as in real time. */
 static double
-scale_of(const WpQuickLog *quick, const WpPace *pace, const Course *course)
+scale_of(const WpQuickLog *quick, const WpPace *pace, const WpNestCourse *course)
 {
 	double real_ns = 0, own_ns = 0;
 
@@ -117,30 +128,36 @@ scale_of(const WpQuickLog *quick, const WpPace *pace, const Course *course)
 
 /* Where nothing is in hand it goes by real time: no time of it is beyond what real times are. */
 WpNestClock *
-wp_nest_clock_new(const WpResolved *resolved, const WpNestHost *host, const WpPace *pace)
+wp_nest_clock_of(const WpNestCourse *course, const WpPace *pace)
 {
 	if (pace->pace <= 0)
 		return NULL;
 	WpNestClock *clock = g_new0(WpNestClock, 1);
 	WpQuickLog quick;
-	Course course;
 
 	wp_quick_log_init(&quick);
-	init_course(resolved, host, &course);
-	double scale = scale_of(&quick, pace, &course);
-	clock->n = course.n;
-	clock->times_ns = course.times_ns;
-	clock->at_ns = g_new(gint64, MAX(course.n, 1));
-	clock->rates = g_new(double, MAX(course.n, 1));
+	double scale = scale_of(&quick, pace, course);
+	clock->n = course->n;
+	clock->times_ns = g_memdup2(course->times_ns, course->n * sizeof(gint64));
+	clock->at_ns = g_new(gint64, MAX(course->n, 1));
+	clock->rates = g_new(double, MAX(course->n, 1));
 	for (guint32 i = 0; i < clock->n; i++) {
-		gint in_hand = course.in_hand[i];
+		gint in_hand = course->in_hand[i];
 		clock->rates[i] =
 			in_hand > 0 ? scale * wp_pace_rate(&quick, pace, (guint32)in_hand) : 1;
 		clock->at_ns[i] =
 			i == 0 ? clock->times_ns[0] : read_from(clock, i - 1, clock->times_ns[i]);
 	}
-	g_free(course.in_hand);
 	return clock;
+}
+
+WpNestClock *
+wp_nest_clock_new(const WpResolved *resolved, const WpNestHost *host, const WpPace *pace)
+{
+	if (pace->pace <= 0)
+		return NULL;
+	g_autoptr(WpNestCourse) course = wp_nest_course_new(resolved, host);
+	return wp_nest_clock_of(course, pace);
 }
 
 void

@@ -24,6 +24,16 @@
 #include "infer/links.h"
 #include "infer/nesting.h"
 
+/* What a host has in hand, from when on: the same on any clock. */
+typedef struct WpNestCourse WpNestCourse;
+
+/* (transfer full) */
+WpNestCourse *wp_nest_course_new(const WpResolved *resolved, const WpNestHost *host);
+void wp_nest_course_free(WpNestCourse *course);
+
+/* (transfer full) The clock of a host of that COURSE; NULL for real time. */
+WpNestClock *wp_nest_clock_of(const WpNestCourse *course, const WpPace *pace);
+
 /* (transfer full) The clock of HOST, whose own is not asked; NULL for real time. */
 WpNestClock *wp_nest_clock_new(const WpResolved *resolved, const WpNestHost *host,
 			       const WpPace *pace);
@@ -35,6 +45,7 @@ double wp_nest_clock_rate(const WpNestClock *clock, gint64 time_ns);
 /* How fast one goes by PACE while so much is in hand, not scaled: at most 1. */
 double wp_pace_rate(const WpQuickLog *quick, const WpPace *pace, guint32 in_hand);
 
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpNestCourse, wp_nest_course_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WpNestClock, wp_nest_clock_free)
 
 #endif

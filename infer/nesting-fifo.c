@@ -11,7 +11,8 @@
 struct WpNestFifo {
 	const WpNestProblem *problem;
 	WpTimelines *timelines;
-	guint32 *by_type;    /* children, each type by begin */
+	guint32 n;           /* children that are looked at: the first */
+	guint32 *by_type;    /* these, each type by begin */
 	guint32 *positions;  /* by child: in BY_TYPE */
 	WpTrigger *triggers; /* by child: what it waited for; key 0 = no parent */
 	WpTrigger *scratch;
@@ -21,17 +22,24 @@ struct WpNestFifo {
 
 /* --- life --- */
 
+/* Looks at the first N children, of which no trigger is known yet beyond those that were looked at before. */
 static void
-sort_by_type(WpNestFifo *fifo)
+look_at(WpNestFifo *fifo, guint32 n)
 {
 	const WpNestProblem *problem = fifo->problem;
-	g_autofree guint32 *next = g_new0(guint32, problem->n_types + 1);
+	g_autofree guint32 *next = g_new0(guint32, (gsize)problem->n_types + 1);
 
-	for (guint32 i = 0; i < problem->n_children; i++)
+	fifo->by_type = g_renew(guint32, fifo->by_type, MAX(n, 1));
+	fifo->positions = g_renew(guint32, fifo->positions, MAX(n, 1));
+	fifo->triggers = g_renew(WpTrigger, fifo->triggers, MAX(n, 1));
+	for (guint32 i = fifo->n; i < n; i++)
+		fifo->triggers[i] = (WpTrigger){ .key = 0 };
+	fifo->n = n;
+	for (guint32 i = 0; i < n; i++)
 		next[problem->children[i].type + 1]++;
 	for (guint32 t = 0; t < problem->n_types; t++)
 		next[t + 1] += next[t];
-	for (guint32 i = 0; i < problem->n_children; i++) {
+	for (guint32 i = 0; i < n; i++) {
 		guint32 at = next[problem->children[i].type]++;
 		fifo->by_type[at] = i;
 		fifo->positions[i] = at;
@@ -118,9 +126,9 @@ learn_order(const WpNestFifo *fifo, guint32 last)
 	const WpNestProblem *problem = fifo->problem;
 	Tally tally = { 0, 0 };
 
-	for (guint32 i = 0; i < problem->n_children; i++) {
+	for (guint32 i = 0; i < fifo->n; i++) {
 		guint32 first = fifo->by_type[i];
-		guint32 end = MIN(problem->n_children, i + 1 + MAX_NEIGHBOURS);
+		guint32 end = MIN(fifo->n, i + 1 + MAX_NEIGHBOURS);
 		if (first > last)
 			continue;
 		for (guint32 k = i + 1; k < end; k++) {
@@ -139,28 +147,42 @@ learn_order(const WpNestFifo *fifo, guint32 last)
 	return wp_quick_log(&problem->quick, (tally.expected + 0.5) / (tally.seen + 0.5));
 }
 
+/* Parents that begin before child LAST, or when it does. OUT_N: behind the last child of these. */
+static guint32
+count_begun(const WpNestProblem *problem, guint32 last, guint32 *out_n)
+{
+	guint32 p = 0;
+
+	*out_n = last + 1;
+	for (; p < problem->n_parents &&
+	       problem->parents[p].begin_ns <= problem->children[last].begin_ns;
+	     p++) {
+		const WpNestParent *parent = &problem->parents[p];
+		if (parent->n > 0)
+			*out_n = MAX(*out_n, parent->children[parent->n - 1] + 1);
+	}
+	return p;
+}
+
 WpNestFifo *
 wp_nest_fifo_new(const WpNestProblem *problem, WpTimelines *timelines)
 {
 	WpNestFifo *fifo = g_new0(WpNestFifo, 1);
+	guint32 last = MIN(problem->n_children, ENOUGH) - 1, n;
+	guint32 n_begun = count_begun(problem, last, &n);
 
 	fifo->problem = problem;
 	fifo->timelines = timelines;
-	fifo->by_type = g_new(guint32, MAX(problem->n_children, 1));
-	fifo->positions = g_new(guint32, MAX(problem->n_children, 1));
-	fifo->triggers = g_new0(WpTrigger, MAX(problem->n_children, 1));
-	sort_by_type(fifo);
-	guint32 last = MIN(problem->n_children, ENOUGH) - 1, p = 0;
-	for (; p < problem->n_parents &&
-	       problem->parents[p].begin_ns <= problem->children[last].begin_ns;
-	     p++)
+	look_at(fifo, n);
+	for (guint32 p = 0; p < n_begun; p++)
 		wp_nest_fifo_update(fifo, p);
 	fifo->nats = learn_order(fifo, last);
 	if (fifo->nats <= 0) {
 		wp_nest_fifo_free(fifo);
 		return NULL;
 	}
-	for (; p < problem->n_parents; p++)
+	look_at(fifo, problem->n_children);
+	for (guint32 p = n_begun; p < problem->n_parents; p++)
 		wp_nest_fifo_update(fifo, p);
 	return fifo;
 }
@@ -176,7 +198,7 @@ disorder_of(const WpNestFifo *fifo, guint32 child)
 	guint32 at = fifo->positions[child], type = children[child].type;
 	gint n = 0;
 
-	for (guint32 k = at + 1; k < fifo->problem->n_children && k <= at + MAX_NEIGHBOURS; k++) {
+	for (guint32 k = at + 1; k < fifo->n && k <= at + MAX_NEIGHBOURS; k++) {
 		guint32 later = fifo->by_type[k];
 		if (children[later].type != type)
 			break;

@@ -90,8 +90,9 @@ learn_pace(const WpNestProblem *real, const WpNestProblem *answer, const WpNestH
 	if (n_events < MIN_EVENTS)
 		return best;
 	best_total += MAX(MIN_GAIN * n_events, MIN_TOTAL);
+	g_autoptr(WpNestCourse) course = wp_nest_course_new(real->resolved, host);
 	for (gsize i = 1; i < G_N_ELEMENTS(paces) && !wp_nest_is_stopped(real); i++) {
-		g_autoptr(WpNestClock) clock = wp_nest_clock_new(real->resolved, host, &paces[i]);
+		g_autoptr(WpNestClock) clock = wp_nest_clock_of(course, &paces[i]);
 		double total = wp_nest_score_on(real, answer, clock, &n_events);
 		if (total > best_total) {
 			best_total = total;

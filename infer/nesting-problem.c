@@ -31,11 +31,19 @@ typedef struct {
 	WpNestProblem *problem;
 	guint32 *flows;           /* by child; 0 = unknown */
 	guint32 *callees;         /* by child */
-	gboolean *in_transaction; /* by child that is left: its bundle is one */
+	gboolean *in_transaction; /* by child that is left: its bundle is one; NULL: none is */
 	gboolean has_flows;
 } Builder;
 
 /* --- classes and types --- */
+
+/* What spans of a node and a label are numbered as. */
+typedef struct {
+	guint32 node;
+	guint32 label;
+	guint32 n;
+	guint32 numbers[2]; /* without a return, with one; WP_MAP_NONE: none yet */
+} Named;
 
 /* Numbers (node, label), labels that are rare folded into one. */
 static guint32
@@ -43,23 +51,30 @@ number_kinds(const WpSpans *all, const guint32 *list, guint32 n, gboolean caller
 	     guint32 *out_numbers)
 {
 	const WpSpan *spans = all->spans;
-	g_autoptr(WpMap) counts = wp_map_new();
+	g_autoptr(WpMap) names = wp_map_new();
 	g_autoptr(WpMap) numbers = wp_map_new();
+	g_autoptr(GArray) named = g_array_new(FALSE, FALSE, sizeof(Named));
 
+	/* Spans are looked at once: until their names are counted a number is that of the name, twice, and whether it ends. */
 	for (guint32 i = 0; i < n; i++) {
 		const WpSpan *span = &spans[list[i]];
 		guint32 node = callers ? wp_spans_class_node(all, list[i]) : span->callee;
-		++*wp_map_at(counts, wp_map_key(node, span->label), 0);
+		guint32 name = wp_map_number(names, wp_map_key(node, span->label));
+		Named fresh = { node, span->label, 0, { WP_MAP_NONE, WP_MAP_NONE } };
+		if (name == named->len)
+			g_array_append_val(named, fresh);
+		g_array_index(named, Named, name).n++;
+		/* A child without a return tells nothing by its end: a type of its own. */
+		out_numbers[i] = 2 * name + (callers || wp_span_is_paired(span));
 	}
 	for (guint32 i = 0; i < n; i++) {
-		const WpSpan *span = &spans[list[i]];
-		guint32 node = callers ? wp_spans_class_node(all, list[i]) : span->callee;
-		guint32 label = span->label;
-		if (wp_map_find(counts, wp_map_key(node, label)) < MIN_LABEL_COUNT)
-			label = G_MAXUINT32;
-		/* A child without a return tells nothing by its end: a type of its own. */
-		guint32 has_end = callers || wp_span_is_paired(span);
-		out_numbers[i] = wp_map_number(numbers, wp_map_key(node * 2 + has_end, label));
+		Named *own = &g_array_index(named, Named, out_numbers[i] / 2);
+		guint32 has_end = out_numbers[i] % 2;
+		guint32 label = own->n < MIN_LABEL_COUNT ? G_MAXUINT32 : own->label;
+		if (own->numbers[has_end] == WP_MAP_NONE)
+			own->numbers[has_end] =
+				wp_map_number(numbers, wp_map_key(own->node * 2 + has_end, label));
+		out_numbers[i] = own->numbers[has_end];
 	}
 	return wp_map_count(numbers);
 }
@@ -73,18 +88,6 @@ compare_served(gconstpointer a, gconstpointer b, gpointer data)
 	if (x != y)
 		return x < y ? -1 : 1;
 	return i < j ? -1 : i > j;
-}
-
-/* They stand by the time of their callers, from which they have not all the same way. */
-static void
-sort_by_served(const WpSpan *spans, guint32 *list, guint32 n)
-{
-	gboolean is_sorted = TRUE;
-	for (guint32 i = 1; i < n && is_sorted; i++)
-		is_sorted = wp_span_served_ns(&spans[list[i - 1]]) <=
-			    wp_span_served_ns(&spans[list[i]]);
-	if (!is_sorted)
-		g_qsort_with_data(list, (gint)n, sizeof *list, compare_served, (gpointer)spans);
 }
 
 /*
@@ -105,15 +108,25 @@ add_parents(Builder *builder, const WpNestHost *host)
 	guint32 n = host->n_incoming;
 	g_autofree guint32 *list = g_new(guint32, MAX(n, 1));
 	guint32 n_list = 0;
+	gint64 last_ns = G_MININT64;
+	gboolean is_sorted = TRUE;
 
-	for (guint32 i = 0; i < n; i++)
-		if (is_parent(&builder->spans[incoming[i]]))
-			list[n_list++] = incoming[i];
-	sort_by_served(builder->spans, list, n_list);
+	for (guint32 i = 0; i < n; i++) {
+		const WpSpan *span = &builder->spans[incoming[i]];
+		if (!is_parent(span))
+			continue;
+		list[n_list++] = incoming[i];
+		is_sorted &= wp_span_served_ns(span) >= last_ns;
+		last_ns = wp_span_served_ns(span);
+	}
+	/* They stand by the time of their callers, from which they have not all the same way. */
+	if (!is_sorted)
+		g_qsort_with_data(list, (gint)n_list, sizeof *list, compare_served,
+				  (gpointer)builder->spans);
 	g_autofree guint32 *classes = g_new(guint32, MAX(n_list, 1));
 	problem->n_classes =
 		number_kinds(wp_resolved_spans(builder->resolved), list, n_list, TRUE, classes);
-	problem->parents = g_new0(WpNestParent, MAX(n_list, 1));
+	problem->parents = g_new(WpNestParent, MAX(n_list, 1));
 	problem->n_parents = n_list;
 	for (guint32 i = 0; i < n_list; i++) {
 		const WpSpan *span = &builder->spans[list[i]];
@@ -130,13 +143,16 @@ add_parents(Builder *builder, const WpNestHost *host)
 						      .class = classes[i],
 						      .is_message = (guint8)is_message,
 						      .waits = (span->marks & WP_MARK_WAIT) != 0 };
+		problem->n_messages += is_message;
 	}
 }
 
 static guint32
 flow_of(const Builder *builder, const WpSpan *span)
 {
-	return wp_trace_records(wp_resolved_trace(builder->resolved))[span->call_record].flow;
+	const WpTrace *trace = wp_resolved_trace(builder->resolved);
+	return wp_trace_has(trace, WP_TRACE_FLOWS) ? wp_trace_records(trace)[span->call_record].flow
+						   : 0;
 }
 
 /* The type of a mark of CALLEE, behind those of calls. */
@@ -157,7 +173,7 @@ add_children(Builder *builder, const WpNestHost *host)
 	guint32 n_types = number_kinds(wp_resolved_spans(builder->resolved), host->outgoing,
 				       host->n_outgoing, FALSE, types);
 
-	problem->children = g_new0(WpNestChild, n);
+	problem->children = g_new(WpNestChild, n);
 	problem->n_children = n;
 	builder->flows = g_new(guint32, n);
 	builder->callees = g_new(guint32, n);
@@ -388,12 +404,12 @@ assign_bundles(Builder *builder)
 	Grouping connections, transactions;
 	guint32 n = 0, kept = 0;
 
-	builder->in_transaction = g_new0(gboolean, MAX(problem->n_children, 1));
 	if (!builder->has_flows) { /* each call is a bundle; no mark is without a connection */
 		for (guint32 i = 0; i < problem->n_children; i++)
 			problem->children[i].bundle = i;
 		return problem->n_children;
 	}
+	builder->in_transaction = g_new0(gboolean, MAX(problem->n_children, 1));
 	start_grouping(builder, &wp_evidence_connections, find_connections, &connections);
 	start_grouping(builder, &wp_evidence_transactions, find_transactions, &transactions);
 	for (guint32 i = 0; i < problem->n_children; i++) {
@@ -438,7 +454,8 @@ fill_bundles(const Builder *builder)
 		if (bundle->n == 0)
 			bundle->begin_ns = problem->children[i].begin_ns;
 		bundle->end_ns = MAX(bundle->end_ns, problem->children[i].end_ns);
-		bundle->is_transaction |= (guint8)builder->in_transaction[i];
+		bundle->is_transaction |=
+			builder->in_transaction ? (guint8)builder->in_transaction[i] : 0;
 		problem->bundle_children[bundle->first + bundle->n++] = i;
 	}
 }
@@ -529,11 +546,12 @@ wp_nest_make_room(WpNestParent *parent, guint32 n)
 }
 
 void
-wp_nest_hang_children(WpNestProblem *problem, guint32 first, guint32 end)
+wp_nest_hang_some(WpNestProblem *problem, guint32 first, guint32 end, guint32 first_child,
+		  guint32 end_child)
 {
 	for (guint32 p = first; p < end; p++)
 		problem->parents[p].n = 0;
-	for (guint32 i = 0; i < problem->n_children; i++) {
+	for (guint32 i = first_child; i < end_child; i++) {
 		guint32 parent = problem->bundles[problem->children[i].bundle].parent;
 		if (parent < first || parent >= end)
 			continue;
@@ -541,6 +559,38 @@ wp_nest_hang_children(WpNestProblem *problem, guint32 first, guint32 end)
 		if (own->n == own->n_allocated)
 			wp_nest_make_room(own, own->n + 1);
 		own->children[own->n++] = i;
+	}
+}
+
+void
+wp_nest_hang_children(WpNestProblem *problem, guint32 first, guint32 end)
+{
+	wp_nest_hang_some(problem, first, end, 0, problem->n_children);
+}
+
+void
+wp_nest_give(WpNestProblem *problem, guint32 number, guint32 parent)
+{
+	WpNestBundle *bundle = &problem->bundles[number];
+
+	if (bundle->parent != WP_NO_PARENT) {
+		WpNestParent *from = &problem->parents[bundle->parent];
+		guint32 n = 0;
+		for (guint32 i = 0; i < from->n; i++)
+			if (problem->children[from->children[i]].bundle != number)
+				from->children[n++] = from->children[i];
+		from->n = n;
+	}
+	bundle->parent = parent;
+	if (parent == WP_NO_PARENT)
+		return;
+	WpNestParent *to = &problem->parents[parent];
+	wp_nest_make_room(to, to->n + bundle->n);
+	for (guint32 i = 0; i < bundle->n; i++) {
+		guint32 child = problem->bundle_children[bundle->first + i], at = to->n++;
+		for (; at > 0 && to->children[at - 1] > child; at--)
+			to->children[at] = to->children[at - 1];
+		to->children[at] = child;
 	}
 }
 

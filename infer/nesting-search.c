@@ -21,6 +21,7 @@
 #define UNSURE          0.6 /* share of what the likeliest answer has in others: it is but one of many */
 #define MAX_ALONE       0.1  /* of what is sent: caused by nothing */
 #define MAX_GAIN        50.0 /* nats: more is certainty, and still a number */
+#define FEW_OTHERS      8    /* one bundle in so many: these are hung to their parents one by one */
 #define MODEL_REACH     12.0 /* nats: learning hardly ever makes up for more */
 
 typedef WpNestMove Move;
@@ -51,6 +52,30 @@ hang_children(Search *search, guint32 first, guint32 end)
 {
 	wp_nest_hang_children(search->problem, first, end);
 	wp_timelines_touch_all(search->timelines);
+}
+
+/* Each bundle gets the parent that it has in ANSWER. IN_STEP: parents have the children that bundles say. */
+static void
+take_answer(Search *search, const guint32 *answer, gboolean in_step)
+{
+	WpNestProblem *problem = search->problem;
+	guint32 n_others = 0;
+
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		n_others += problem->bundles[b].parent != answer[b];
+	gboolean are_few = in_step && n_others <= problem->n_bundles / FEW_OTHERS;
+	for (guint32 b = 0; b < problem->n_bundles && n_others > 0; b++) {
+		if (problem->bundles[b].parent == answer[b])
+			continue;
+		if (are_few)
+			wp_nest_give(problem, b, answer[b]);
+		else
+			problem->bundles[b].parent = answer[b];
+	}
+	if (are_few)
+		wp_timelines_touch_all(search->timelines);
+	else
+		hang_children(search, 0, wp_nest_n_all_parents(problem));
 }
 
 /* Forgets what was tried, but what was worse than REACH, and wakes all. */
@@ -141,6 +166,11 @@ typedef struct {
 	guint32 end_parent;
 	guint32 first_candidate;
 	guint32 end_candidate;
+	/* What these parents might have: bundles of the window and others. */
+	guint32 first_near;
+	guint32 end_near;
+	guint32 first_child;
+	guint32 end_child;
 } Window;
 
 /* Searches only bundles of WINDOW that have several candidates, learns from its parents alone. */
@@ -164,8 +194,9 @@ static void
 look_at_all(Search *search)
 {
 	const WpNestProblem *problem = search->problem;
-	const Window all = { 0, problem->n_bundles,   0, wp_nest_n_all_parents(problem),
-			     0, problem->n_candidates };
+	const Window all = { 0, problem->n_bundles,    0, wp_nest_n_all_parents(problem),
+			     0, problem->n_candidates, 0, problem->n_bundles,
+			     0, problem->n_children };
 
 	look_at(search, &all);
 }
@@ -208,11 +239,27 @@ gain_of_candidate(Search *search, guint32 number, guint32 at, Move *out)
 }
 
 /*
- * Gives bundle NUMBER one of its candidates by chance, as likely as the rest lets each be, and adds how
- * likely that was to SHARES (by candidate).
+ * How likely what is drawn was. Most bundles sleep through most draws: how many is counted, and each adds 1 to its parent
+ * when it wakes up.
  */
+typedef struct {
+	double *of; /* by candidate; borrowed */
+	guint32 *
+		own_at; /* by bundle that sleeps: the candidate that is its parent, or WP_NO_PAIR */
+	guint8 *n_slept; /* by bundle: draws since then */
+} Shares;
+
 static void
-draw(Search *search, guint32 number, double *shares)
+wake_up(Shares *shares, guint32 number)
+{
+	for (; shares->n_slept[number] > 0; shares->n_slept[number]--)
+		if (shares->own_at[number] != WP_NO_PAIR)
+			shares->of[shares->own_at[number]] += 1;
+}
+
+/* Gives bundle NUMBER one of its candidates by chance, as likely as the rest lets each be, and adds that to SHARES. */
+static void
+draw(Search *search, guint32 number, Shares *shares)
 {
 	const WpNestProblem *problem = search->problem;
 	const WpNestBundle *bundle = &problem->bundles[number];
@@ -222,19 +269,20 @@ draw(Search *search, guint32 number, double *shares)
 	double total = 1;
 
 	if (search->sleep.asleep[number]) {
-		gint own = wp_nest_find_candidate(problem, bundle, bundle->parent);
-		if (own >= 0)
-			shares[bundle->first_candidate + (guint32)own] += 1;
+		shares->n_slept[number]++;
 		return;
 	}
-
+	wake_up(shares, number);
+	shares->own_at[number] = WP_NO_PAIR;
 	/* The present parent weighs 1. */
 	for (guint32 i = 0; i < bundle->n_candidates; i++) {
 		guint32 at = bundle->first_candidate + i;
 		Move move;
 		search->weights[i] = 1;
-		if (problem->candidates[at].parent == bundle->parent)
+		if (problem->candidates[at].parent == bundle->parent) {
+			shares->own_at[number] = at;
 			continue;
+		}
 		search->weights[i] = 0;
 		if (wp_nest_is_settled(search, at, bundle->parent, 1))
 			continue;
@@ -248,7 +296,7 @@ draw(Search *search, guint32 number, double *shares)
 		}
 	}
 	for (guint32 i = 0; i < bundle->n_candidates; i++)
-		shares[bundle->first_candidate + i] += search->weights[i] / total;
+		shares->of[bundle->first_candidate + i] += search->weights[i] / total;
 	search->sleep.asleep[number] = (guint8)is_settled;
 	if (drawn_at != WP_NO_PAIR && drawn.from == WP_NO_PARENT)
 		wp_nest_best_move(search, number, problem->candidates[drawn_at].parent, &drawn);
@@ -283,29 +331,37 @@ believe_shares(const WpNestProblem *problem, guint32 number, guint32 parent, con
 		out->runner_up = WP_NO_PARENT;
 }
 
-/* Draws answers; adds to SHARES (by candidate) how likely each was in them. */
+/* Draws answers; adds to OUT_SHARES (by candidate) how likely each was in them. */
 static void
-draw_answers(Search *search, double *shares)
+draw_answers(Search *search, double *out_shares)
 {
 	WpNestProblem *problem = search->problem;
+	gsize n_bundles = MAX(problem->n_bundles, 1);
 	const Draws *draws = draws_of(problem);
 	WpNestTwins *twins = wp_nest_twins_new(problem);
+	Shares shares = { out_shares, g_new(guint32, n_bundles), g_new0(guint8, n_bundles) };
 
 	search->gains = g_new(double, MAX(problem->n_candidates, 1));
 	forget(search, G_MAXFLOAT);
 	for (gint i = 0; i < draws->warm_up + draws->n && !wp_nest_is_stopped(problem); i++) {
-		if (i == draws->warm_up)
-			memset(shares, 0, problem->n_candidates * sizeof shares[0]);
+		if (i == draws->warm_up) {
+			memset(shares.of, 0, problem->n_candidates * sizeof shares.of[0]);
+			memset(shares.n_slept, 0, problem->n_bundles);
+		}
 		if (i % draws->a_model == 0)
 			learn(search);
 		shuffle(search);
 		for (guint32 j = 0; j < search->n_ambiguous && !wp_nest_is_stopped(problem); j++)
-			draw(search, search->ambiguous[j], shares);
+			draw(search, search->ambiguous[j], &shares);
 		if (twins && i >= draws->warm_up)
 			wp_nest_twins_count(twins);
 	}
+	for (guint32 j = 0; j < search->n_ambiguous; j++)
+		wake_up(&shares, search->ambiguous[j]);
+	g_free(shares.own_at);
+	g_free(shares.n_slept);
 	if (twins)
-		wp_nest_twins_share(twins, shares);
+		wp_nest_twins_share(twins, out_shares);
 	wp_nest_twins_free(twins);
 }
 
@@ -376,9 +432,8 @@ believe(Search *search, WpNestBelief *out_beliefs)
 		else
 			believe_shares(problem, b, answer[b], shares, &out_beliefs[b]);
 	}
-	for (guint32 b = 0; b < problem->n_bundles; b++)
-		problem->bundles[b].parent = answer[b];
-	hang_children(search, 0, wp_nest_n_all_parents(problem));
+	/* Ties, and answers that agree, are of messages alone: those put bundles in order, and not yet parents. */
+	take_answer(search, answer, problem->n_messages == 0);
 }
 
 /* --- the first answer --- */
@@ -426,12 +481,36 @@ restore_answer(WpNestProblem *problem, const Window *window, const Answer *answe
 		       n_candidates * sizeof(WpNestCandidate));
 }
 
+/* Sets what the parents of WINDOW might have. */
+static void
+find_near(const WpNestProblem *problem, Window *window)
+{
+	window->first_near = window->first_bundle;
+	window->end_near = window->end_bundle;
+	window->first_child = problem->n_children;
+	window->end_child = 0;
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		const WpNestBundle *bundle = &problem->bundles[b];
+		const WpNestCandidate *candidates = problem->candidates + bundle->first_candidate;
+		guint32 last = bundle->first + bundle->n - 1;
+		if (bundle->n_candidates == 0 || candidates[0].parent >= window->end_parent ||
+		    candidates[bundle->n_candidates - 1].parent < window->first_parent)
+			continue;
+		window->first_near = MIN(window->first_near, b);
+		window->end_near = MAX(window->end_near, b + 1);
+		window->first_child =
+			MIN(window->first_child, problem->bundle_children[bundle->first]);
+		window->end_child = MAX(window->end_child, problem->bundle_children[last] + 1);
+	}
+}
+
 /* Where first answers are compared: some bundles in the middle, and the parents that they might have. */
 static Window
 find_window(const Search *search)
 {
 	const WpNestProblem *problem = search->problem;
-	Window window = { 0, problem->n_bundles, 0, problem->n_parents, 0, problem->n_candidates };
+	Window window = { 0, problem->n_bundles, 0, problem->n_parents, 0, problem->n_candidates,
+			  0, problem->n_bundles, 0, problem->n_children };
 	guint32 n_open = 0, skipped = 0;
 
 	for (guint32 b = 0; b < problem->n_bundles; b++)
@@ -456,6 +535,7 @@ find_window(const Search *search)
 	const WpNestBundle *last = &problem->bundles[window.end_bundle - 1];
 	window.first_candidate = problem->bundles[window.first_bundle].first_candidate;
 	window.end_candidate = last->first_candidate + last->n_candidates;
+	find_near(problem, &window);
 	return window;
 }
 
@@ -465,7 +545,9 @@ try_answer(Search *search, const Window *window)
 {
 	if (wp_nest_is_stopped(search->problem))
 		return 0;
-	hang_children(search, window->first_parent, window->end_parent);
+	wp_nest_hang_some(search->problem, window->first_parent, window->end_parent,
+			  window->first_child, window->end_child);
+	wp_timelines_touch_all(search->timelines);
 	look_at(search, window);
 	forget(search, G_MAXFLOAT);
 	learn(search);
@@ -514,7 +596,6 @@ static const Way *
 choose_way(Search *search, WpNestStart *start)
 {
 	WpNestProblem *problem = search->problem;
-	Window window = find_window(search);
 	const Way *best = &ways[0];
 	double best_total = 0;
 	Answer all;
@@ -523,7 +604,12 @@ choose_way(Search *search, WpNestStart *start)
 		return &by_planes;
 	if (problem->n_candidates <= BUSY_CANDIDATES * problem->n_bundles)
 		return best;
-	wp_nest_start_assign(start, 0, 1, 0, problem->n_bundles); /* outside of the window */
+	Window window = find_window(search);
+	/* Outside of it, too: evidence learns from all. */
+	if (problem->evidence)
+		wp_nest_start_assign(start, 0, 1, 0, problem->n_bundles);
+	else
+		wp_nest_start_assign(start, 0, 1, window.first_near, window.end_near);
 	keep_answer(problem, &window, &all);
 	for (gsize i = 0; i < G_N_ELEMENTS(ways) && !wp_nest_is_stopped(problem); i++) {
 		restore_answer(problem, &window, &all);

@@ -105,11 +105,16 @@ number_of(const WpNestOrder *order, double share)
 guint32
 wp_nest_order_first_back(const WpNestOrder *order, double share)
 {
-	guint32 n = order->problem->n_bundles, first = 0;
+	guint32 n = order->problem->n_bundles, low = 0, high = n;
 
-	while (first < n && place_of(order, first) + number_of(order, share) < n)
-		first++;
-	return first;
+	while (low < high) {
+		guint32 middle = low + (high - low) / 2;
+		if (place_of(order, middle) + number_of(order, share) < n)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 gint64

@@ -15,9 +15,6 @@
 /* What moves most bundles by TIME_NS, but none by more than the share MOST of all. */
 WpNestShift wp_nest_shift_of(const WpNestProblem *problem, gint64 time_ns, double most);
 
-/* Where bundles are, by number and by time. */
-typedef struct WpNestOrder WpNestOrder;
-
 /* (transfer full) PROBLEM, which has bundles, is borrowed; of SHIFT it does not ask for its share. */
 WpNestOrder *wp_nest_order_new(const WpNestProblem *problem, const WpNestShift *shift);
 void wp_nest_order_free(WpNestOrder *order);

@@ -68,25 +68,26 @@ is_open(const WpNestBundle *bundle)
 
 /* --- what does not change --- */
 
-/* Open bundles by kind: a counting sort. */
-static void
-sort_by_kind(Soft *soft)
-{
-	const WpNestProblem *problem = soft->problem;
+/* The parents of bundles with one candidate, by kind. */
+typedef struct {
+	guint32 *parents;
+	guint32 *first; /* into these by kind, n_kinds + 1 */
+} Settled;
 
-	soft->open = g_new(Open, MAX(problem->n_bundles, 1));
-	soft->first = g_new0(guint32, problem->n_kinds + 1);
-	for (guint32 b = 0; b < problem->n_bundles; b++)
-		soft->first[problem->bundles[b].kind + 1] += is_open(&problem->bundles[b]);
+static void
+clear_settled(Settled *settled)
+{
+	g_free(settled->parents);
+	g_free(settled->first);
+}
+
+/* How many there are of each kind, at the next one's place, to where the first of them is. (transfer full) A copy of it. */
+static guint32 *
+sum_up(const WpNestProblem *problem, guint32 *first)
+{
 	for (guint32 k = 0; k < problem->n_kinds; k++)
-		soft->first[k + 1] += soft->first[k];
-	g_autofree guint32 *next = g_memdup2(soft->first, (problem->n_kinds + 1) * sizeof(guint32));
-	for (guint32 b = 0; b < problem->n_bundles; b++)
-		if (is_open(&problem->bundles[b])) {
-			const WpNestBundle *bundle = &problem->bundles[b];
-			soft->open[next[bundle->kind]++] =
-				(Open){ b, bundle->first_candidate, bundle->n_candidates };
-		}
+		first[k + 1] += first[k];
+	return g_memdup2(first, ((gsize)problem->n_kinds + 1) * sizeof(guint32));
 }
 
 static void
@@ -97,42 +98,48 @@ add_pair(Gaps *gaps, const WpNestPair *pair, double weight)
 	gaps[pair->plane].total += weight;
 }
 
-static void
-count_settled(Soft *soft)
+/* The only parent of BUNDLE, of which nothing is to be found. */
+static guint32
+settle(Soft *soft, const WpNestBundle *bundle)
 {
 	const WpNestProblem *problem = soft->problem;
+	guint32 at = bundle->first_candidate, parent = problem->candidates[at].parent;
+	guint32 class = problem->parents[parent].class;
 
-	soft->settled = g_new0(Gaps, MAX(soft->n_planes, 1));
-	soft->n_settled = g_new0(guint32, MAX((gsize)problem->n_kinds * problem->n_classes, 1));
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
-		const WpNestBundle *bundle = &problem->bundles[b];
-		guint32 at = bundle->first_candidate;
-		if (bundle->n_candidates != 1)
-			continue;
-		guint32 class = problem->parents[problem->candidates[at].parent].class;
-		add_pair(soft->settled, &soft->pairs[at], 1);
-		soft->n_settled[(gsize)bundle->kind * problem->n_classes + class]++;
-		soft->weights[at] = 1;
-	}
+	add_pair(soft->settled, &soft->pairs[at], 1);
+	soft->n_settled[(gsize)bundle->kind * problem->n_classes + class]++;
+	soft->weights[at] = 1;
+	return parent;
 }
 
-/* Bundles with one candidate by kind; OUT_FIRST: into them by kind, n_kinds + 1. (transfer full) */
-static guint32 *
-list_settled(const WpNestProblem *problem, guint32 **out_first)
+/* Bundles by kind, those that are open and the others: a counting sort. */
+static void
+sort_by_kind(Soft *soft, Settled *out)
 {
-	guint32 *first = g_new0(guint32, problem->n_kinds + 1);
-	guint32 *settled = g_new(guint32, MAX(problem->n_bundles, 1));
+	const WpNestProblem *problem = soft->problem;
+	gsize n_kinds = problem->n_kinds;
 
-	for (guint32 b = 0; b < problem->n_bundles; b++)
-		first[problem->bundles[b].kind + 1] += problem->bundles[b].n_candidates == 1;
-	for (guint32 k = 0; k < problem->n_kinds; k++)
-		first[k + 1] += first[k];
-	g_autofree guint32 *next = g_memdup2(first, (problem->n_kinds + 1) * sizeof(guint32));
-	for (guint32 b = 0; b < problem->n_bundles; b++)
-		if (problem->bundles[b].n_candidates == 1)
-			settled[next[problem->bundles[b].kind]++] = b;
-	*out_first = first;
-	return settled;
+	soft->open = g_new(Open, MAX(problem->n_bundles, 1));
+	soft->first = g_new0(guint32, n_kinds + 1);
+	soft->settled = g_new0(Gaps, MAX(soft->n_planes, 1));
+	soft->n_settled = g_new0(guint32, MAX(n_kinds * problem->n_classes, 1));
+	*out = (Settled){ g_new(guint32, MAX(problem->n_bundles, 1)),
+			  g_new0(guint32, n_kinds + 1) };
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		const WpNestBundle *bundle = &problem->bundles[b];
+		soft->first[bundle->kind + 1] += is_open(bundle);
+		out->first[bundle->kind + 1] += bundle->n_candidates == 1;
+	}
+	g_autofree guint32 *next = sum_up(problem, soft->first);
+	g_autofree guint32 *next_settled = sum_up(problem, out->first);
+	for (guint32 b = 0; b < problem->n_bundles; b++) {
+		const WpNestBundle *bundle = &problem->bundles[b];
+		if (is_open(bundle))
+			soft->open[next[bundle->kind]++] =
+				(Open){ b, bundle->first_candidate, bundle->n_candidates };
+		else if (bundle->n_candidates == 1)
+			out->parents[next_settled[bundle->kind]++] = settle(soft, bundle);
+	}
 }
 
 /* Numbers the parents that open bundles of KIND want, by first use; N_SETTLED: by parent, of others of KIND. */
@@ -159,11 +166,9 @@ number_wanted(Soft *soft, guint32 kind, const guint32 *n_settled, guint32 *numbe
 }
 
 static void
-list_wanted(Soft *soft)
+list_wanted(Soft *soft, const Settled *settled)
 {
 	const WpNestProblem *problem = soft->problem;
-	g_autofree guint32 *first_settled = NULL;
-	g_autofree guint32 *settled = list_settled(problem, &first_settled);
 	g_autofree guint32 *n_settled = g_new0(guint32, MAX(problem->n_parents, 1));
 	g_autofree guint32 *numbers = g_new(guint32, MAX(problem->n_parents, 1));
 	GArray *wanted = g_array_new(FALSE, FALSE, sizeof(Wanted));
@@ -171,16 +176,12 @@ list_wanted(Soft *soft)
 	memset(numbers, 0xff, problem->n_parents * sizeof numbers[0]);
 	soft->wanted_at = g_new(guint32, MAX(problem->n_candidates, 1));
 	for (guint32 k = 0; k < problem->n_kinds; k++) {
-		guint32 from = first_settled[k], to = first_settled[k + 1];
-		for (guint32 i = from; i < to; i++) {
-			const WpNestBundle *bundle = &problem->bundles[settled[i]];
-			n_settled[problem->candidates[bundle->first_candidate].parent]++;
-		}
+		guint32 from = settled->first[k], to = settled->first[k + 1];
+		for (guint32 i = from; i < to; i++)
+			n_settled[settled->parents[i]]++;
 		number_wanted(soft, k, n_settled, numbers, wanted);
-		for (guint32 i = from; i < to; i++) {
-			const WpNestBundle *bundle = &problem->bundles[settled[i]];
-			n_settled[problem->candidates[bundle->first_candidate].parent] = 0;
-		}
+		for (guint32 i = from; i < to; i++)
+			n_settled[settled->parents[i]] = 0;
 	}
 	soft->wanted = (Wanted *)(void *)g_array_free(wanted, FALSE);
 }
@@ -189,14 +190,15 @@ WpNestSoft *
 wp_nest_soft_new(WpNestProblem *problem, const WpNestPair *pairs, guint32 n_planes, double *weights)
 {
 	WpNestSoft *soft = g_new0(WpNestSoft, 1);
+	Settled settled;
 
 	soft->problem = problem;
 	soft->pairs = pairs;
 	soft->n_planes = n_planes;
 	soft->weights = weights;
-	sort_by_kind(soft);
-	count_settled(soft);
-	list_wanted(soft);
+	sort_by_kind(soft, &settled);
+	list_wanted(soft, &settled);
+	clear_settled(&settled);
 	soft->from = g_new0(guint32, MAX(problem->n_kinds, 1));
 	soft->to = g_new0(guint32, MAX(problem->n_kinds, 1));
 	soft->from_wanted = g_new0(guint32, MAX(problem->n_kinds, 1));
@@ -349,6 +351,20 @@ bound_wanted(Soft *soft, guint32 kind)
 	soft->to_wanted[kind] = to;
 }
 
+/* Of open bundles LOW to HIGH, all of one kind: the first that is BUNDLE or behind it. */
+static guint32
+find_open(const Soft *soft, guint32 low, guint32 high, guint32 bundle)
+{
+	while (low < high) {
+		guint32 middle = low + (high - low) / 2;
+		if (soft->open[middle].bundle < bundle)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* Spreads bundles FIRST to END alone. */
 static void
 look_at(Soft *soft, guint32 first, guint32 end)
@@ -356,15 +372,10 @@ look_at(Soft *soft, guint32 first, guint32 end)
 	guint32 n_kinds = soft->problem->n_kinds, n = 0;
 
 	for (guint32 k = 0; k < n_kinds; k++) {
-		guint32 from = soft->first[k], to = soft->first[k + 1];
-		while (from < to && soft->open[from].bundle < first)
-			from++;
-		while (to > from && soft->open[to - 1].bundle >= end)
-			to--;
-		soft->from[k] = from;
-		soft->to[k] = to;
+		soft->from[k] = find_open(soft, soft->first[k], soft->first[k + 1], first);
+		soft->to[k] = find_open(soft, soft->from[k], soft->first[k + 1], end);
 		bound_wanted(soft, k);
-		n += to - from;
+		n += soft->to[k] - soft->from[k];
 	}
 	for (guint32 k = 0; k < n_kinds; k++)
 		soft->parts[k] = n ? (double)n / soft->first[n_kinds] : 1;

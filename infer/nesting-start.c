@@ -171,16 +171,19 @@ static void
 count_planes(Start *start)
 {
 	static const double factors[N_SHIFTS] = { 1, -1, 1.7, -1.7, MAX_FACTOR, -MAX_FACTOR };
-	WpNestShift shift = shift_of(start->problem);
-	double share = shift.share;
+	WpNestProblem *problem = start->problem;
 
+	if (problem->n_bundles == 0)
+		return;
+	WpNestShift shift = shift_of(problem);
+	WpNestOrder *order = wp_nest_order_new(problem, &shift);
 	start->counting = start->real;
-	wp_nest_foreach_pair(start->problem, NULL, start->picks, count_pair, start);
+	wp_nest_foreach_pair(problem, NULL, 0, start->picks, count_pair, start);
 	start->counting = start->null;
-	for (gint i = 0; i < N_SHIFTS; i++) {
-		shift.share = factors[i] * share;
-		wp_nest_foreach_pair(start->problem, &shift, start->picks, count_pair, start);
-	}
+	for (gint i = 0; i < N_SHIFTS; i++)
+		wp_nest_foreach_pair(problem, order, factors[i] * shift.share, start->picks,
+				     count_pair, start);
+	wp_nest_order_free(order);
 	for (guint p = 0; p < start->real->len; p++) {
 		Plane *null = g_ptr_array_index(start->null, p);
 		for (gint i = 0; i < N_CELLS * N_CELLS; i++)

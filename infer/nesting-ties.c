@@ -60,11 +60,11 @@ set_parents(WpNestProblem *problem, const guint32 *bundles, const guint32 *paren
 
 /* --- things that leave at one moment --- */
 
-/* Of a coarse clock the same time says nothing of the order. */
+/* What messages cause; and of a coarse clock the same time says nothing of the order. */
 static gboolean
 tells_order(const WpNestProblem *problem)
 {
-	return problem->grain_ns <= WP_NEST_GRAIN_NS;
+	return problem->grain_ns <= WP_NEST_GRAIN_NS && problem->n_messages > 0;
 }
 
 static gboolean
@@ -181,19 +181,10 @@ list_groups(WpNestTwins *twins, guint32 first, guint32 end)
 	}
 }
 
-static gboolean
-has_messages(const WpNestProblem *problem)
-{
-	for (guint32 p = 0; p < problem->n_parents; p++)
-		if (problem->parents[p].is_message)
-			return TRUE;
-	return FALSE;
-}
-
 WpNestTwins *
 wp_nest_twins_new(const WpNestProblem *problem)
 {
-	if (!tells_order(problem) || !has_messages(problem))
+	if (!tells_order(problem))
 		return NULL;
 	WpNestTwins *twins = g_new0(WpNestTwins, 1);
 

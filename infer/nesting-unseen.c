@@ -39,6 +39,8 @@ init_open(WpNestProblem *problem, const WpNestHost *host)
 	const WpSpan *spans = all->spans;
 	g_autoptr(WpMap) classes = wp_map_new();
 
+	if (host->n_incoming == problem->n_parents)
+		return;
 	for (guint32 p = 0; p < problem->n_parents; p++) {
 		const WpSpan *span = &spans[problem->parents[p].span];
 		guint32 node = wp_spans_class_node(all, problem->parents[p].span);
@@ -62,15 +64,6 @@ init_open(WpNestProblem *problem, const WpNestHost *host)
 	}
 }
 
-static gboolean
-are_mostly_messages(const WpNestProblem *problem)
-{
-	guint32 n = 0;
-	for (guint32 p = 0; p < problem->n_parents; p++)
-		n += problem->parents[p].is_message;
-	return 2 * (guint64)n > problem->n_parents;
-}
-
 /*
  * A ghost a bundle: the parent that was lost and whose first call it may be. As many come a grain of time as
  * are missing in all of it.
@@ -88,7 +81,7 @@ init_ghosts(WpNestProblem *problem, double n_lost)
 	problem->unseen_a_grain =
 		wp_quick_log(&problem->quick, n_lost * problem->grain_ns / MAX(length_ns, 1));
 	problem->parents = g_renew(WpNestParent, problem->parents, first + n);
-	gboolean are_messages = are_mostly_messages(problem);
+	gboolean are_messages = 2 * (guint64)problem->n_messages > problem->n_parents;
 	for (guint32 b = 0; b < n; b++)
 		problem->parents[first + b] = (WpNestParent){
 			.begin_ns = problem->bundles[b].begin_ns,

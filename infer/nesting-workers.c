@@ -543,7 +543,9 @@ wp_nest_find_call_workers(const WpNestProblem *problem, gint64 *out_begins_ns)
 	    !init_calls(problem, &calls))
 		return 0;
 	calls.most_at_work = count_at_work(&calls, out_begins_ns);
-	if (calls.most_at_work == 0) {
+	/* By fewer workers more calls would be impossible. */
+	if (calls.most_at_work == 0 ||
+	    serve(&calls, calls.most_at_work, out_begins_ns).impossible > MAX_IMPOSSIBLE) {
 		clear_calls(&calls);
 		return 0;
 	}

@@ -169,6 +169,7 @@ typedef struct {
 	const WpNestOptions *options;
 	WpNestParent *parents; /* by begin_ns; then those without an end, then ghosts */
 	guint32 n_parents;     /* both ends seen */
+	guint32 n_messages;    /* of these: one-way */
 	guint32 *room;         /* for few children of each of these */
 	guint32 n_open;
 	guint32 n_ghosts;      /* 0, or one a bundle */
@@ -310,8 +311,13 @@ void wp_nest_find_waiting(WpNestProblem *problem, const WpNestHost *host);
 /* Makes room for N children of PARENT; those that it has stay. */
 void wp_nest_make_room(WpNestParent *parent, guint32 n);
 
-/* Sets the children of parents FIRST to END from the parents of the bundles. */
+/* Sets the children of parents FIRST to END from the parents of the bundles; ... if they have no others than these. */
 void wp_nest_hang_children(WpNestProblem *problem, guint32 first, guint32 end);
+void wp_nest_hang_some(WpNestProblem *problem, guint32 first, guint32 end, guint32 first_child,
+		       guint32 end_child);
+
+/* Hangs bundle NUMBER to PARENT (WP_NO_PARENT: to none) instead of the one that has it. */
+void wp_nest_give(WpNestProblem *problem, guint32 number, guint32 parent);
 
 /* Where BUNDLE would lie to PARENT. */
 WpNestMode wp_nest_mode(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 parent);
@@ -348,13 +354,16 @@ typedef struct {
 	gint64 idle_ns; /* of a longer time without any, only so much counts */
 } WpNestShift;
 
+/* Where bundles are, by number and by time (nesting-shift.h). */
+typedef struct WpNestOrder WpNestOrder;
+
 /*
- * Calls FUNC for each pair of a bundle, moved by SHIFT (NULL: where it is), and a parent it may belong to. PICKS, by
- * bundle, says which take part.
+ * Calls FUNC for each pair of a bundle, moved by SHARE in ORDER (NULL: where it is), and a parent it may belong to. PICKS,
+ * by bundle, says which take part.
  */
 typedef void (*WpNestPairFunc)(guint32 bundle, guint32 parent, gint64 begin_gap_ns,
 			       gint64 end_gap_ns, WpNestMode mode, gpointer data);
-void wp_nest_foreach_pair(const WpNestProblem *problem, const WpNestShift *shift,
+void wp_nest_foreach_pair(const WpNestProblem *problem, const WpNestOrder *order, double share,
 			  const guint8 *picks, WpNestPairFunc func, gpointer data);
 
 /* The K-th of N times, from 0; they are put in another order. */
