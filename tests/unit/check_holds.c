@@ -243,24 +243,24 @@ END_TEST
 START_TEST(given)
 {
 	g_autoptr(WpTree) tree = make_tree(&pools[0], 200);
-	WpNestProblem *hung = make_problem(tree), *given = make_problem(tree);
+	WpNestProblem *hung = make_problem(tree), *other = make_problem(tree);
 	WpRandom64 random = { 4711 };
 
 	for (guint i = 0; i < 500; i++) {
 		guint32 b = wp_random64_below(&random, hung->n_bundles);
 		guint32 p = wp_random64_below(&random, hung->n_parents + 1);
 		hung->bundles[b].parent = p < hung->n_parents ? p : WP_NO_PARENT;
-		wp_nest_give(given, b, hung->bundles[b].parent);
+		wp_nest_give(other, b, hung->bundles[b].parent);
 	}
 	wp_nest_hang_children(hung, 0, hung->n_parents);
 	for (guint32 p = 0; p < hung->n_parents; p++) {
-		const WpNestParent *own = &hung->parents[p], *other = &given->parents[p];
-		ck_assert_uint_eq(own->n, other->n);
+		const WpNestParent *own = &hung->parents[p], *same = &other->parents[p];
+		ck_assert_uint_eq(own->n, same->n);
 		for (guint32 i = 0; i < own->n; i++)
-			ck_assert_uint_eq(own->children[i], other->children[i]);
+			ck_assert_uint_eq(own->children[i], same->children[i]);
 	}
 	wp_nest_problem_free(hung);
-	wp_nest_problem_free(given);
+	wp_nest_problem_free(other);
 }
 END_TEST
 
