@@ -29,7 +29,7 @@
 #define DRAWS         20    /* sweeps that say how sure paths are */
 #define MAX_ROUNDS    10    /* of best moves; they end by themselves */
 #define MAX_MOVED     24    /* bundles of a parent that are looked at */
-#define ENOUGH        1e-6  /* nats: less is no gain */
+#define ENOUGH        1.0   /* nats: what changes for less is as often wrong as right */
 #define MAX_LOSS      40.0  /* temperatures: no move by chance costs more */
 #define MANY_MOVED    12    /* bundles of a side, from which on not all runs are tried */
 #define LONG_RUN      4     /* of many: longer ones only to the end */
