@@ -15,9 +15,10 @@
 
 #include "infer/nesting-holds.h"
 #include "infer/nesting-line.h"
+#include "infer/nesting-lined.h"
 #include "infer/nesting-part.h"
-#include "infer/nesting-queue.h"
 #include "infer/nesting-retime.h"
+#include "infer/nesting-solution.h"
 #include "infer/nesting-turns.h"
 #include "infer/nesting-workers.h"
 
@@ -46,36 +47,14 @@
 static const guint8 windows[] = { WP_NEST_MAX_NEIGHBOURS, 4, 2 };
 #define BY_LENGTH 0
 
-/* Of calls that wait for a connection one after the other: so many are turned around, to see whether the first is served first. */
-#define TURNED 4
-
-/*
- * By how much that must be less likely: nats an event, and three standard deviations of what chance brings where the line
- * tells nothing (0.07 in 39 such answers, of 460 to 810 events each).
- */
-#define MIN_LINED   0.06
-#define LINED_NOISE 5 /* by the root of the number of events */
-
-/*
- * A line for workers before that for connections: with their true number the answer is likelier than with one more or less, by
- * 0.03 to 1 nats an event; with others by 0.06 at most, and then no surer than with the line for connections only. So many calls
- * tell which it is; behind so clear a peak there is no other.
- */
-#define PEAK_PART      2000
-#define MIN_PEAK       0.03
-#define CLEAR_PEAK     0.06
-#define MIN_PEAK_SURER 0.02  /* share of calls; a wrong number 0.01, right ones from 0.04 on */
-#define PEAK_LOST      0.005 /* of the calls: how many are in hand is told by counts */
-
+/* Other than real time. */
 static const WpPace paces[] = {
-	{ .pace = 0, .processors = 1 },   { .pace = 0.25, .processors = 1 },
-	{ .pace = 0.5, .processors = 1 }, { .pace = 0.75, .processors = 1 },
-	{ .pace = 1, .processors = 1 },   { .pace = 1, .processors = 2 },
-	{ .pace = 1, .processors = 4 },   { .pace = 1, .processors = 8 },
-	{ .pace = 1, .processors = 16 },
+	{ .pace = 0.25, .processors = 1 }, { .pace = 0.5, .processors = 1 },
+	{ .pace = 0.75, .processors = 1 }, { .pace = 1, .processors = 1 },
+	{ .pace = 1, .processors = 2 },    { .pace = 1, .processors = 4 },
+	{ .pace = 1, .processors = 8 },    { .pace = 1, .processors = 16 },
 };
-#define REAL_TIME (&paces[0])
-#define ALL_WORK  (&paces[4])
+#define ALL_WORK (&paces[3])
 
 /* --- the clock --- */
 
@@ -83,7 +62,7 @@ static const WpPace paces[] = {
 static const WpPace *
 learn_pace(const WpNestProblem *real, const WpNestProblem *answer, const WpNestHost *host)
 {
-	const WpPace *best = REAL_TIME;
+	const WpPace *best = WP_NEST_REAL_TIME;
 	guint32 n_events;
 	double best_total = wp_nest_score_on(real, answer, NULL, &n_events);
 
@@ -91,7 +70,7 @@ learn_pace(const WpNestProblem *real, const WpNestProblem *answer, const WpNestH
 		return best;
 	best_total += MAX(MIN_GAIN * n_events, MIN_TOTAL);
 	g_autoptr(WpNestCourse) course = wp_nest_course_new(real->resolved, host);
-	for (gsize i = 1; i < G_N_ELEMENTS(paces) && !wp_nest_is_stopped(real); i++) {
+	for (gsize i = 0; i < G_N_ELEMENTS(paces) && !wp_nest_is_stopped(real); i++) {
 		g_autoptr(WpNestClock) clock = wp_nest_clock_of(course, &paces[i]);
 		double total = wp_nest_score_on(real, answer, clock, &n_events);
 		if (total > best_total) {
@@ -104,55 +83,8 @@ learn_pace(const WpNestProblem *real, const WpNestProblem *answer, const WpNestH
 
 /* --- solving --- */
 
-typedef struct {
-	WpNestProblem *problem;
-	WpNestSearch *search;
-	WpNestBelief *beliefs; /* NULL: not asked for */
-	const WpPace *pace;
-	guint8 takes[WP_PACE_MAX_TAKES]; /* as in WpPace */
-	guint8 n_takes;                  /* if any, its times are real */
-} Solution;
-
-typedef struct {
-	const WpResolved *resolved;
-	const WpNestHost *host;
-	const WpNestOptions *options;
-	WpNestProblem *real; /* on real time, not solved */
-} Host;
-
-static WpNestBelief *
-beliefs_of(Solution *solution)
-{
-	if (!solution->beliefs) {
-		solution->beliefs = g_new(WpNestBelief, MAX(solution->problem->n_bundles, 1));
-		wp_nest_believe(solution->search, solution->beliefs);
-	}
-	return solution->beliefs;
-}
-
-static Solution
-solve_at(const Host *host, const WpPace *pace)
-{
-	g_autoptr(WpNestClock) clock = wp_nest_clock_new(host->resolved, host->host, pace);
-	WpNestHost own = *host->host;
-	Solution solution = { .pace = pace };
-
-	own.clock = clock;
-	solution.problem = wp_nest_problem_new(host->resolved, &own, host->options);
-	if (!solution.problem)
-		return solution;
-	solution.search = wp_nest_search(solution.problem);
-	return solution;
-}
-
-static void
-clear_solution(Solution *solution)
-{
-	wp_nest_search_free(solution->search);
-	wp_nest_problem_free(solution->problem);
-	g_free(solution->beliefs);
-	*solution = (Solution){ .pace = REAL_TIME };
-}
+typedef WpNestSolution Solution;
+typedef WpNestQuestion Host;
 
 static gboolean
 is_busy(const WpNestProblem *problem, double candidates)
@@ -167,14 +99,14 @@ is_busy(const WpNestProblem *problem, double candidates)
 static Solution
 follow_pace(const Host *host, const WpPace *pace)
 {
-	Solution solution = { .pace = REAL_TIME };
+	Solution solution = { .pace = WP_NEST_REAL_TIME };
 
 	for (gint turn = 0; turn < MAX_TURNS && pace != solution.pace; turn++) {
-		clear_solution(&solution);
-		solution = solve_at(host, pace);
+		wp_nest_solution_clear(&solution);
+		solution = wp_nest_solution_new(host, pace);
 		pace = learn_pace(host->real, solution.problem, host->host);
-		if (pace == REAL_TIME)
-			clear_solution(&solution);
+		if (pace == WP_NEST_REAL_TIME)
+			wp_nest_solution_clear(&solution);
 	}
 	return solution;
 }
@@ -200,14 +132,14 @@ settle_pace(const Host *host, Solution *solution)
 {
 	const WpPace *pace = learn_pace(host->real, solution->problem, host->host);
 
-	if (pace == REAL_TIME && is_busy(solution->problem, VERY_BUSY))
+	if (pace == WP_NEST_REAL_TIME && is_busy(solution->problem, VERY_BUSY))
 		pace = ALL_WORK;
-	if (pace == REAL_TIME || wp_nest_is_stopped(host->real))
+	if (pace == WP_NEST_REAL_TIME || wp_nest_is_stopped(host->real))
 		return;
 	Solution other = follow_pace(host, pace);
-	gboolean is_better = other.pace != REAL_TIME && !wp_nest_is_stopped(host->real) &&
+	gboolean is_better = other.pace != WP_NEST_REAL_TIME && !wp_nest_is_stopped(host->real) &&
 			     gain_of(host, &other, solution) > MIN_LIKELIER;
-	clear_solution(is_better ? solution : &other);
+	wp_nest_solution_clear(is_better ? solution : &other);
 	if (is_better)
 		*solution = other;
 }
@@ -257,7 +189,7 @@ take_again(const Host *host, Solution *solution, guint8 take)
 		return FALSE;
 	turned.search = wp_nest_search(turned.problem);
 	gboolean is_solved = !wp_nest_is_stopped(turned.problem);
-	clear_solution(is_solved ? solution : &turned);
+	wp_nest_solution_clear(is_solved ? solution : &turned);
 	if (is_solved)
 		*solution = turned;
 	return is_solved;
@@ -282,14 +214,14 @@ static Solution
 begin_turns(const Host *host, const Solution *first, gboolean is_known)
 {
 	static const guint8 ways[] = { BY_LENGTH, WP_NEST_MAX_NEIGHBOURS };
-	Solution turned = { .pace = REAL_TIME };
+	Solution turned = { .pace = WP_NEST_REAL_TIME };
 
 	for (gsize i = 0; i < G_N_ELEMENTS(ways); i++) {
 		turned = take_turns(host, first, ways[i]);
 		if (turned.problem &&
 		    (is_known || gain_of_turns(host, first, &turned) > -MAX_WORSE))
 			break;
-		clear_solution(&turned);
+		wp_nest_solution_clear(&turned);
 	}
 	return turned;
 }
@@ -302,13 +234,13 @@ static void
 follow_turns(const Host *host, guint8 neighbours, guint patience, guint *takes, Solution *best,
 	     double *best_score)
 {
-	Solution last = { .pace = REAL_TIME }; /* without a problem: BEST is */
+	Solution last = { .pace = WP_NEST_REAL_TIME }; /* without a problem: BEST is */
 	guint n_worse = 0;
 
 	while (n_worse <= patience && *takes > 0 && !wp_nest_is_stopped(host->real)) {
 		Solution turned = take_turns(host, last.problem ? &last : best, neighbours);
 		guint32 n_events;
-		clear_solution(&last);
+		wp_nest_solution_clear(&last);
 		if (!turned.problem)
 			break;
 		turned.search = wp_nest_search(turned.problem);
@@ -316,7 +248,7 @@ follow_turns(const Host *host, guint8 neighbours, guint patience, guint *takes, 
 		(*takes)--;
 		if (score > *best_score + MIN_BETTER * n_events &&
 		    !wp_nest_is_stopped(host->real)) {
-			clear_solution(best);
+			wp_nest_solution_clear(best);
 			*best = turned;
 			*best_score = score;
 			n_worse = 0;
@@ -325,7 +257,7 @@ follow_turns(const Host *host, guint8 neighbours, guint patience, guint *takes, 
 			n_worse++;
 		}
 	}
-	clear_solution(&last);
+	wp_nest_solution_clear(&last);
 }
 
 /*
@@ -347,7 +279,7 @@ settle_turns(const Host *host, gboolean is_known, Solution *solution)
 	double gain = score - score_solution(host, solution, &n_events);
 	gboolean is_better =
 		(is_known || gain > MIN_TURNED * n_events) && !wp_nest_is_stopped(host->real);
-	clear_solution(is_better ? solution : &other);
+	wp_nest_solution_clear(is_better ? solution : &other);
 	if (!is_better)
 		return;
 	*solution = other;
@@ -378,7 +310,8 @@ static void
 settle_holds(const Host *host, WpNestHost *own, GArray **held, Solution *solution)
 {
 	for (gint turn = 0; turn < MAX_TURNS && wp_nest_may_hold(solution->problem); turn++) {
-		GArray *now = wp_nest_find_holds(solution->problem, beliefs_of(solution));
+		GArray *now =
+			wp_nest_find_holds(solution->problem, wp_nest_solution_beliefs(solution));
 		if (!holds_more(now, *held) || wp_nest_is_stopped(solution->problem)) {
 			g_array_unref(now);
 			break;
@@ -387,9 +320,9 @@ settle_holds(const Host *host, WpNestHost *own, GArray **held, Solution *solutio
 		*held = now;
 		own->held = (const WpNestHold *)(const void *)now->data;
 		own->n_held = now->len;
-		Solution other = solve_at(host, REAL_TIME);
+		Solution other = wp_nest_solution_new(host, WP_NEST_REAL_TIME);
 		gboolean is_solved = !wp_nest_is_stopped(other.problem);
-		clear_solution(is_solved ? solution : &other);
+		wp_nest_solution_clear(is_solved ? solution : &other);
 		if (is_solved)
 			*solution = other;
 	}
@@ -411,7 +344,7 @@ try_workers(const Host *host, Solution *solution)
 	double before = -G_MAXDOUBLE, score = 0;
 	guint32 workers = 0;
 
-	if (solution->pace != REAL_TIME) /* no worker is known to go by another */
+	if (solution->pace != WP_NEST_REAL_TIME) /* no worker is known to go by another */
 		return 0;
 	own.begins_ns = begins_ns;
 	for (gint turn = 0; turn < MAX_TURNS && !wp_nest_is_stopped(solution->problem); turn++) {
@@ -420,8 +353,8 @@ try_workers(const Host *host, Solution *solution)
 			break;
 		before = score;
 		workers = n;
-		clear_solution(solution);
-		*solution = solve_at(&queue, REAL_TIME);
+		wp_nest_solution_clear(solution);
+		*solution = wp_nest_solution_new(&queue, WP_NEST_REAL_TIME);
 	}
 	return workers;
 }
@@ -430,240 +363,34 @@ try_workers(const Host *host, Solution *solution)
  * Solves anew where several workers do all of a call each, and the others wait for one, if that is much likelier than what
  * SOLUTION, with a clock or with turns, makes of the same waits. OWN, that is HOST's, has then when each begins
  * (OUT_BEGINS_NS: transfer full). Returns how many workers; 0: any number, and SOLUTION stays.
+ * OUT_FOUND: the number by which all is likelier then, but not by so much; 0: there is none.
  */
 static guint32
-settle_workers(const Host *host, WpNestHost *own, gint64 **out_begins_ns, Solution *solution)
+settle_workers(const Host *host, WpNestHost *own, guint32 *out_found, gint64 **out_begins_ns,
+	       Solution *solution)
 {
 	g_autofree gint64 *begins_ns = g_new(gint64, MAX(host->real->n_parents, 1));
 	guint32 n = wp_nest_find_call_workers(host->real, begins_ns), n_events;
 
+	*out_found = 0;
 	if (n == 0)
 		return 0;
 	own->begins_ns = begins_ns;
-	Solution other = solve_at(host, REAL_TIME);
+	own->workers = n;
+	Solution other = wp_nest_solution_new(host, WP_NEST_REAL_TIME);
 	double gain = wp_nest_score_on(other.problem, other.problem, NULL, &n_events) -
 		      score_solution(host, solution, &n_events);
 	gboolean is_better = gain > MIN_SERVED * n_events && !wp_nest_is_stopped(other.problem);
-	clear_solution(is_better ? solution : &other);
+	wp_nest_solution_clear(is_better ? solution : &other);
 	if (!is_better) {
 		own->begins_ns = NULL;
+		own->workers = 0;
+		*out_found = gain > 0 ? n : 0;
 		return 0;
 	}
 	*solution = other;
 	*out_begins_ns = g_steal_pointer(&begins_ns);
 	return n;
-}
-
-/* --- lines for connections --- */
-
-/* HOST gets its calls as they stand in QUEUE, which it borrows. */
-static void
-take_queue(WpNestHost *host, const WpNestQueue *queue)
-{
-	host->outgoing = queue->outgoing;
-	host->lined_ns = queue->lined_ns;
-}
-
-/*
- * HOST solved with its calls as they came to the line, or TURNED as in wp_nest_queue_find(). REAL: its problem in real time. OUT_SCORE:
- * nats an event.
- */
-static Solution
-solve_lined(const Host *host, const WpNestProblem *real, const WpNestWorks *works, guint32 turned,
-	    double *out_score)
-{
-	g_autoptr(WpNestQueue) queue = wp_nest_queue_find(real, works, turned);
-	WpNestHost own = *host->host;
-	const Host lined = { host->resolved, &own, host->options, NULL };
-	guint32 n_events;
-
-	take_queue(&own, queue);
-	Solution solution = solve_at(&lined, REAL_TIME);
-	*out_score = wp_nest_score_on(solution.problem, solution.problem, NULL, &n_events);
-	*out_score /= MAX(n_events, 1);
-	return solution;
-}
-
-/* Of the bundles that have a parent: how likely that is, on the average. */
-static double
-mean_belief(Solution *solution)
-{
-	const WpNestProblem *problem = solution->problem;
-	const WpNestBelief *beliefs = beliefs_of(solution);
-	double sum = 0, n = 0;
-
-	for (guint32 b = 0; b < problem->n_bundles; b++) {
-		if (problem->bundles[b].parent == WP_NO_PARENT)
-			continue;
-		sum += beliefs[b].probability;
-		n++;
-	}
-	return sum / MAX(n, 1);
-}
-
-/*
- * Solves anew where calls wait for connections and who comes first is served first: as if they had begun when they came to the
- * line. That is believed where it is less likely by LEAST, beside what is chance, with a few neighbours turned around; being surer
- * by a share of calls counts as so many nats, times WEIGHT. Returns whether it is; WORKS: what tells when they came, learned of
- * SOLUTION. OUT_BELIEF: how sure such an answer is, believed or not.
- */
-static gboolean
-settle_queue(const Host *host, double least, double weight, const WpNestWorks *works,
-	     double *out_belief, Solution *solution)
-{
-	double score, turned;
-
-	*out_belief = 0;
-	if (wp_nest_is_stopped(solution->problem))
-		return FALSE;
-	Solution other = solve_lined(host, solution->problem, works, 1, &score);
-	Solution worse = solve_lined(host, solution->problem, works, TURNED, &turned);
-	double n_events = solution->problem->n_bundles + (double)solution->problem->n_parents;
-	double noise = LINED_NOISE / sqrt(n_events), margin = score - turned;
-	*out_belief = mean_belief(&other);
-	double surer = *out_belief - mean_belief(solution);
-	gboolean is_better = margin > -noise && surer > 0 &&
-			     margin + weight * surer > least + noise &&
-			     !wp_nest_is_stopped(other.problem);
-	clear_solution(&worse);
-	clear_solution(is_better ? solution : &other);
-	if (is_better)
-		*solution = other;
-	return is_better;
-}
-
-/* How likely what HOST does is, nats an event, if so many WORKERS take up its calls before they come to the line by WORKS. */
-static double
-score_workers(const Host *host, const WpNestWorks *works, guint32 workers)
-{
-	WpNestHost own = *host->host;
-	const Host served = { host->resolved, &own, host->options, NULL };
-	WpNestProblem *real = wp_nest_problem_new(host->resolved, &own, host->options);
-	g_autofree gint64 *begins_ns = g_new(gint64, MAX(real->n_parents, 1));
-	double score;
-
-	(void)wp_nest_find_call_begins(real, workers, begins_ns);
-	wp_nest_problem_free(real);
-	own.begins_ns = begins_ns;
-	real = wp_nest_problem_new(host->resolved, &own, host->options);
-	Solution solution = solve_lined(&served, real, works, 1, &score);
-	clear_solution(&solution);
-	wp_nest_problem_free(real);
-	return score;
-}
-
-/*
- * The number of workers by which HOST is likelier than by one more or less; 0: there is none. OUT_PEAK: by how much, nats an
- * event.
- */
-static guint32
-find_peak(const Host *host, const WpNestWorks *works, guint32 least, guint32 most, double *out_peak)
-{
-	double before = -G_MAXDOUBLE, at = -G_MAXDOUBLE;
-	guint32 best = 0;
-
-	*out_peak = MIN_PEAK;
-	for (guint32 n = MAX(least, 2) - 1; n <= most + 1; n++) {
-		double score = score_workers(host, works, n);
-		double peak = MIN(at - before, at - score);
-		if (wp_nest_is_stopped(host->real))
-			return 0;
-		if (n > least && peak > *out_peak) {
-			*out_peak = peak;
-			best = n - 1;
-		}
-		if (best > 0 && n > best + 1 && *out_peak > CLEAR_PEAK)
-			break;
-		before = at;
-		at = score;
-	}
-	return best;
-}
-
-/*
- * The same where calls wait for one of several workers first, which do all of a call each, if that is surer than BELIEF. WORKS
- * is of an answer without a line, and becomes that of the new one. OWN, that is HOST's, has then when each begins
- * (OUT_BEGINS_NS: transfer full). Returns how many workers; 0: any number, and all stays.
- */
-static guint32
-settle_served_queue(const Host *host, WpNestHost *own, double belief, gint64 **out_begins_ns,
-		    WpNestWorks *works, Solution *solution)
-{
-	guint32 most = 0, least = wp_nest_possible_workers(solution->problem, &most);
-	WpNestWorks own_works;
-	double peak, new_belief;
-	WpNestPart part;
-
-	if (least == 0 || own->begins_ns || own->n_lost > PEAK_LOST * own->n_outgoing)
-		return 0;
-	wp_nest_part_init(host->resolved, own, PEAK_PART, &part);
-	const Host middle = { host->resolved, &part.host, host->options, solution->problem };
-	guint32 workers =
-		part.host.n_incoming > 0 ? find_peak(&middle, works, least, most, &peak) : 0;
-	wp_nest_part_clear(&part);
-	if (workers == 0)
-		return 0;
-	g_autofree gint64 *begins_ns = g_new(gint64, solution->problem->n_parents);
-	(void)wp_nest_find_call_begins(solution->problem, workers, begins_ns);
-	own->begins_ns = begins_ns;
-	Solution other = solve_at(host, REAL_TIME);
-	gboolean is_better =
-		wp_nest_queue_learn(other.problem, &own_works) &&
-		settle_queue(host, MAX(MIN_LINED - peak, 0), 0, &own_works, &new_belief, &other) &&
-		new_belief > belief + MIN_PEAK_SURER;
-	clear_solution(is_better ? solution : &other);
-	if (!is_better) {
-		own->begins_ns = NULL;
-		return 0;
-	}
-	*solution = other;
-	*works = own_works;
-	*out_begins_ns = g_steal_pointer(&begins_ns);
-	return workers;
-}
-
-/* The same by any number of workers, or by so many; PACE has then how many. Returns whether there is a line. */
-static gboolean
-settle_lines(const Host *host, WpNestHost *own, gint64 **out_begins_ns, WpNestWorks *out_works,
-	     WpPace *pace, Solution *solution)
-{
-	if (solution->pace != REAL_TIME || solution->n_takes > 0 ||
-	    !wp_nest_queue_learn(solution->problem, out_works))
-		return FALSE;
-	double belief;
-	gboolean is_lined = settle_queue(host, MIN_LINED, 1, out_works, &belief, solution);
-	guint32 workers = settle_served_queue(host, own, MAX(belief, mean_belief(solution)),
-					      out_begins_ns, out_works, solution);
-	if (workers == 0)
-		return is_lined;
-	pace->workers = workers;
-	pace->serves_calls = TRUE;
-	return TRUE;
-}
-
-/* (transfer full) HOST, as it works, gets its calls as they came to the line by WORKS. */
-static WpNestQueue *
-line_up(const Host *host, WpNestHost *own, const WpNestWorks *works)
-{
-	WpNestProblem *real = wp_nest_problem_new(host->resolved, own, host->options);
-	WpNestQueue *queue = real ? wp_nest_queue_find(real, works, 1) : NULL;
-
-	wp_nest_problem_free(real);
-	if (queue)
-		take_queue(own, queue);
-	return queue;
-}
-
-/* (transfer full) The same, where it is known how long each has waited; NULL: it is not, or none has. */
-static WpNestQueue *
-line_up_known(const WpResolved *resolved, WpNestHost *own)
-{
-	WpNestQueue *queue =
-		own->waited_ns ? wp_nest_queue_known(resolved, own, own->waited_ns) : NULL;
-
-	if (queue)
-		take_queue(own, queue);
-	return queue;
 }
 
 /* --- all of it --- */
@@ -680,13 +407,14 @@ take_from(const Solution *solution, WpPace *pace)
  * the work began at each call (OUT_BEGINS_NS: transfer full; NULL: when it came), and what is HELD.
  */
 static WpPace
-find_pace(Host *host, WpNestHost *own, GArray **held, gint64 **out_begins_ns, Solution *solution)
+find_pace(Host *host, WpNestHost *own, GArray **held, guint32 *out_found, gint64 **out_begins_ns,
+	  Solution *solution)
 {
 	host->real = wp_nest_problem_new(host->resolved, own, host->options);
 	settle_pace(host, solution);
 	if (is_busy(solution->problem, VERY_BUSY))
 		settle_turns(host, FALSE, solution);
-	guint32 workers = settle_workers(host, own, out_begins_ns, solution);
+	guint32 workers = settle_workers(host, own, out_found, out_begins_ns, solution);
 	if (workers > 0)
 		settle_holds(host, own, held, solution);
 	wp_nest_problem_free(host->real);
@@ -712,14 +440,14 @@ know_pace(Host *host, Solution *solution)
 	return pace;
 }
 
-/* The one of paces[] that has PACE's clock. */
+/* The one of paces[], or real time, that has PACE's clock. */
 static const WpPace *
 clock_of(const WpPace *pace)
 {
-	for (gsize i = 1; i < G_N_ELEMENTS(paces); i++)
+	for (gsize i = 0; i < G_N_ELEMENTS(paces); i++)
 		if (paces[i].pace >= pace->pace && paces[i].processors == pace->processors)
-			return pace->pace > 0 ? &paces[i] : REAL_TIME;
-	return REAL_TIME;
+			return pace->pace > 0 ? &paces[i] : WP_NEST_REAL_TIME;
+	return WP_NEST_REAL_TIME;
 }
 
 /*
@@ -735,13 +463,15 @@ solve_paced(const Host *host, WpNestHost *own, const WpPace *pace, const WpNestW
 
 	if (real) {
 		*out_begins_ns = g_new(gint64, MAX(real->n_parents, 1));
-		if (wp_nest_find_call_begins(real, pace->workers, *out_begins_ns))
+		if (wp_nest_find_call_begins(real, pace->workers, *out_begins_ns)) {
 			own->begins_ns = *out_begins_ns;
+			own->workers = pace->workers;
+		}
 		wp_nest_problem_free(real);
 	}
 	if (works)
-		*out_queue = line_up(host, own, works);
-	Solution solution = solve_at(host, clock_of(pace));
+		*out_queue = wp_nest_line_up(host, own, works);
+	Solution solution = wp_nest_solution_new(host, clock_of(pace));
 	for (guint i = 0; solution.problem && i < pace->n_takes; i++)
 		if (!take_again(host, &solution, pace->takes[i]))
 			break;
@@ -755,25 +485,28 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 	g_autoptr(GArray) held = NULL;
 	g_autofree gint64 *part_begins_ns = NULL, *begins_ns = NULL;
 	WpNestHost whole = *host;
-	WpPace pace = *REAL_TIME;
+	WpPace pace = *WP_NEST_REAL_TIME;
 	WpNestWorks works;
 	gboolean is_lined = FALSE;
+	guint32 found = 0;
 	WpNestPart part;
 
 	wp_nest_part_init(resolved, host, PART, &part);
-	WpNestQueue *part_queue = line_up_known(resolved, &part.host);
-	g_autoptr(WpNestQueue) queue = line_up_known(resolved, &whole);
+	WpNestQueue *part_queue = wp_nest_line_up_known(resolved, &part.host);
+	g_autoptr(WpNestQueue) queue = wp_nest_line_up_known(resolved, &whole);
 	Host own = { resolved, &part.host, options, NULL };
-	Solution solution = solve_at(&own, REAL_TIME);
+	Solution solution = wp_nest_solution_new(&own, WP_NEST_REAL_TIME);
 	if (solution.problem && is_busy(solution.problem, BUSY)) {
 		settle_holds(&own, &part.host, &held, &solution);
 		pace = host->known ? know_pace(&own, &solution)
-				   : find_pace(&own, &part.host, &held, &part_begins_ns, &solution);
-		is_lined = !host->known && settle_lines(&own, &part.host, &part_begins_ns, &works,
-							&pace, &solution);
+				   : find_pace(&own, &part.host, &held, &found, &part_begins_ns,
+					       &solution);
+		is_lined = !host->known &&
+			   wp_nest_settle_lines(&own, &part.host, found, &part_begins_ns, &works,
+						&pace, &solution);
 	}
 	if (!part.is_all || (host->known && (pace.pace > 0 || pace.serves_calls))) {
-		clear_solution(&solution);
+		wp_nest_solution_clear(&solution);
 		whole.held = part.host.held;
 		whole.n_held = part.host.n_held;
 		own.host = &whole;
@@ -784,11 +517,11 @@ wp_nest_solve(const WpResolved *resolved, const WpNestHost *host, const WpNestOp
 	}
 	pace.n_takes = solution.n_takes;
 	if (solution.problem) {
-		WpNestBelief *beliefs = beliefs_of(&solution);
+		WpNestBelief *beliefs = wp_nest_solution_beliefs(&solution);
 		guint32 n = wp_nest_try_line(solution.problem, beliefs)
 				    ? 1
 				    : try_workers(&own, &solution);
-		beliefs_of(&solution);
+		wp_nest_solution_beliefs(&solution);
 		pace.workers = pace.serves_calls ? pace.workers : n;
 	}
 	*out_pace = pace;

@@ -198,23 +198,25 @@ is_full(const Tally *tally)
 }
 
 /*
- * Whether requests share the connections of POOL: a worker for each, who has it for all of a request and takes up one after
- * the other, could not have done it, as requests were over before one of so many workers was free.
+ * Whether requests share the connections of POOL: there are more workers than these; or a worker for each, who has it for all of
+ * a request and takes up one after the other, could not have done it, as requests were over before one of so many workers
+ * was free.
  */
 static gboolean
-is_shared(const WpNestProblem *problem, const Pool *pool)
+is_shared(const WpNestProblem *problem, const WpNestHost *host, const Pool *pool)
 {
-	return wp_nest_share_impossible(problem, pool->n_connections) > MIN_SHARED;
+	return host->workers > pool->n_connections ||
+	       wp_nest_share_impossible(problem, pool->n_connections) > MIN_SHARED;
 }
 
 /* The least delay within which calls have waited, or -1: none have. */
 static gint64
-find_delay(const WpNestProblem *problem, Pool *pool)
+find_delay(const WpNestProblem *problem, const WpNestHost *host, Pool *pool)
 {
 	for (gint64 delay_ns = FIRST_DELAY_NS; delay_ns <= LAST_DELAY_NS; delay_ns *= 2) {
 		count_free(pool, delay_ns);
 		Tally tally = tally_of(pool, delay_ns);
-		if (is_line(&tally) || (is_full(&tally) && is_shared(problem, pool)))
+		if (is_line(&tally) || (is_full(&tally) && is_shared(problem, host, pool)))
 			return delay_ns;
 	}
 	return -1;
@@ -255,9 +257,9 @@ find_longest_kept(const Pool *pool, gint64 delay_ns)
 }
 
 static void
-mark_waiting(WpNestProblem *problem, Pool *pool)
+mark_waiting(WpNestProblem *problem, const WpNestHost *host, Pool *pool)
 {
-	gint64 delay_ns = find_delay(problem, pool);
+	gint64 delay_ns = find_delay(problem, host, pool);
 
 	if (delay_ns < 0)
 		return;
@@ -273,7 +275,7 @@ mark_waiting(WpNestProblem *problem, Pool *pool)
 
 /* FALSE: there are none. */
 static gboolean
-mark_pools(WpNestProblem *problem)
+mark_pools(WpNestProblem *problem, const WpNestHost *host)
 {
 	GArray *pools = find_pools(problem);
 	gboolean has_pools = pools->len > 0;
@@ -281,7 +283,7 @@ mark_pools(WpNestProblem *problem)
 	for (guint i = 0; i < pools->len; i++) {
 		Pool *pool = &g_array_index(pools, Pool, i);
 		if (pool->n_overlaps <= pool->pauses->len / 10)
-			mark_waiting(problem, pool);
+			mark_waiting(problem, host, pool);
 		g_array_unref(pool->pauses);
 	}
 	g_array_unref(pools);
@@ -310,7 +312,7 @@ wp_nest_find_waiting(WpNestProblem *problem, const WpNestHost *host)
 		return;
 	if (host->has_waited)
 		mark_known(problem, host);
-	else if (host->lined_ns || !mark_pools(problem))
+	else if (host->lined_ns || !mark_pools(problem, host))
 		return; /* none has waited */
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		WpNestBundle *bundle = &problem->bundles[b];

@@ -602,7 +602,8 @@ choose_way(Search *search, WpNestStart *start)
 
 	if (problem->has_waits)
 		return &by_planes;
-	if (problem->n_candidates <= BUSY_CANDIDATES * problem->n_bundles)
+	if (problem->options->is_rough ||
+	    problem->n_candidates <= BUSY_CANDIDATES * problem->n_bundles)
 		return best;
 	Window window = find_window(search);
 	/* Outside of it, too: evidence learns from all. */

@@ -12,6 +12,7 @@
  *                      |-c3-| |--c4--|
  *
  *   nesting-pace.c      the whole: by which clock the host's work goes, and the answer on it
+ *   nesting-solution.c  ... on one clock
  *   nesting-part.c      ... and the part of it by which that is told
  *   nesting-retime.c    how likely an answer is on a clock
  *   nesting-line.c      messages taken one at a time, in order: another answer where that is likelier
@@ -26,6 +27,7 @@
  *   nesting-siblings.c  how many things of a type a message causes, by counts alone
  *   nesting-pool.c      calls that had waited for a free connection
  *   nesting-queue.c     ... and when they came to the line
+ *   nesting-lined.c     ... and whether that is believed; and lines for workers before it
  *   nesting-holds.c     connections that a request has for itself
  *   nesting-candidates.c
  *                       which parents each bundle may have
@@ -144,6 +146,7 @@ typedef struct {
 	gint64 after_ns;      /* children may begin so long after the parent's end; -1: learned */
 	gint64 skew_ns;       /* clocks may differ by so much */
 	gboolean anneals;     /* noisy rounds first */
+	gboolean is_rough;    /* the first answer in one way, not in the best of several */
 	WpStopFunc stop;      /* TRUE: come to an end with what there is; NULL: never */
 	guint32 evidence;     /* set of wp_evidence_kinds */
 	const WpHints *hints; /* NULL = none */
@@ -273,6 +276,7 @@ typedef struct {
 	double n_lost;            /* calls into it that are missing (missing.h) */
 	const WpNestClock *clock; /* that its times are by; NULL: real time */
 	const gint64 *begins_ns;  /* by parent: when the work at it began; NULL: when it came */
+	guint32 workers;          /* that do all of a call each, which begins then; 0: any number */
 	/* By outgoing, ascending: when it came to a line for a connection, or was sent; NULL: when it was sent. */
 	const gint64 *lined_ns;
 	const WpNestHold *held; /* connections that a request holds */
