@@ -182,7 +182,8 @@ check_peaks(const WpNestQuestion *question, const WpNestWorks *works, GArray *pe
 		if (peak->height >= CLEAR_PEAK)
 			continue;
 		double at = score_workers(question, works, peak->workers);
-		double less = score_workers(question, works, peak->workers - 1);
+		double less = peak->workers > 1 ? score_workers(question, works, peak->workers - 1)
+						: -G_MAXDOUBLE;
 		double more = score_workers(question, works, peak->workers + 1);
 		peak->height = MIN(at - less, at - more);
 		if (peak->height < MIN_PEAK)
