@@ -151,7 +151,7 @@ compare_peaks(gconstpointer a, gconstpointer b)
 	return (x->workers > y->workers) - (x->workers < y->workers);
 }
 
-/* Adds to PEAKS those of LEAST to MOST workers. */
+/* Adds to PEAKS those of LEAST to MOST workers; none where the work is stopped. */
 static void
 find_peaks(const WpNestQuestion *question, const WpNestWorks *works, guint32 least, guint32 most,
 	   GArray *peaks)
@@ -161,8 +161,10 @@ find_peaks(const WpNestQuestion *question, const WpNestWorks *works, guint32 lea
 	for (guint32 n = MAX(least, 2) - 1; n <= most + 1; n++) {
 		double score = score_workers(question, works, n);
 		Peak peak = { n - 1, MIN(at - before, at - score) };
-		if (wp_nest_is_stopped(question->real))
+		if (wp_nest_is_stopped(question->real)) {
+			g_array_set_size(peaks, 0);
 			return;
+		}
 		if (n > least && peak.height > MIN_ROUGH_PEAK)
 			g_array_append_val(peaks, peak);
 		before = at;

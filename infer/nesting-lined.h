@@ -1,5 +1,5 @@
 /*
- * Whether calls of a host wait in line for a connection (nesting-pool.h tells which have waited), and who comes first is
+ * Whether calls of a host wait in line for a connection (nesting-pool.c tells which have waited), and who comes first is
  * served first. Then the order in which they came to it is that in which they were sent; and counts tell when
  * (nesting-queue.h). Before that line there may be another, of requests that wait for one of several workers. Inside of the
  * nesting engine; nobody else includes this.
