@@ -116,7 +116,7 @@ START_TEST(connections_are_given_out)
 	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
 	g_autofree char *text =
 		g_strdup_printf("[simulation]\nrequests = %d\nnetwork = lognormal(60us, 0.3)\n%s",
-				wp_test_number(1500, 600), orders);
+				wp_test_number(1500, 60), orders);
 	g_autoptr(WpTrace) trace = wp_test_simulate(text, "orders", truth);
 	WpResolveOptions names;
 	WpSelfCheck check;
@@ -128,6 +128,8 @@ START_TEST(connections_are_given_out)
 				NULL));
 	double expected = (double)check.n_links_right / (double)check.n_links;
 	double truly = wp_test_share_right(resolved, links, truth);
+	if (wp_test_number(0, 1))
+		return; /* too few to tell */
 	ck_assert_double_le(truly, 0.98);
 	ck_assert_msg(ABS(expected - truly) <= 0.03, "%g, not %g", expected, truly);
 }
