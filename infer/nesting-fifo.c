@@ -8,13 +8,22 @@
 #define MAX_SHARE      0.2   /* of the expected: others have two thirds and more */
 #define ENOUGH         20000 /* children, to tell whether it works in order */
 
+/* A child and what it waited for. Pairs are asked for that a million times, so that neighbours stand side by side. */
+typedef struct {
+	guint64 key; /* as in WpTrigger */
+	gint64 time_ns;
+	gint64 begin_ns; /* of the child */
+} Place;
+
 struct WpNestFifo {
 	const WpNestProblem *problem;
 	WpTimelines *timelines;
 	guint32 n;           /* children that are looked at: the first */
 	guint32 *by_type;    /* these, each type by begin */
+	guint32 *first_of;   /* by type, into BY_TYPE; one more for the end */
 	guint32 *positions;  /* by child: in BY_TYPE */
 	WpTrigger *triggers; /* by child: what it waited for; key 0 = no parent */
+	Place *places;       /* by position: what a pair is in order by */
 	WpTrigger *scratch;
 	guint32 n_scratch;
 	double nats; /* a pair out of order costs */
@@ -29,6 +38,8 @@ look_at(WpNestFifo *fifo, guint32 n)
 	const WpNestProblem *problem = fifo->problem;
 	g_autofree guint32 *next = g_new0(guint32, (gsize)problem->n_types + 1);
 
+	fifo->first_of = g_renew(guint32, fifo->first_of, (gsize)problem->n_types + 1);
+	fifo->places = g_renew(Place, fifo->places, MAX(n, 1));
 	fifo->by_type = g_renew(guint32, fifo->by_type, MAX(n, 1));
 	fifo->positions = g_renew(guint32, fifo->positions, MAX(n, 1));
 	fifo->triggers = g_renew(WpTrigger, fifo->triggers, MAX(n, 1));
@@ -39,10 +50,13 @@ look_at(WpNestFifo *fifo, guint32 n)
 		next[problem->children[i].type + 1]++;
 	for (guint32 t = 0; t < problem->n_types; t++)
 		next[t + 1] += next[t];
+	memcpy(fifo->first_of, next, sizeof(guint32) * ((gsize)problem->n_types + 1));
 	for (guint32 i = 0; i < n; i++) {
 		guint32 at = next[problem->children[i].type]++;
 		fifo->by_type[at] = i;
 		fifo->positions[i] = at;
+		fifo->places[at] = (Place){ fifo->triggers[i].key, fifo->triggers[i].time_ns,
+					    problem->children[i].begin_ns };
 	}
 }
 
@@ -63,8 +77,12 @@ wp_nest_fifo_update(WpNestFifo *fifo, guint32 parent)
 	WpTrigger *triggers = reserve(fifo, self->n);
 
 	wp_timelines_triggers(fifo->timelines, parent, self->children, self->n, triggers);
-	for (guint32 i = 0; i < self->n; i++)
+	for (guint32 i = 0; i < self->n; i++) {
+		Place *place = &fifo->places[fifo->positions[self->children[i]]];
 		fifo->triggers[self->children[i]] = triggers[i];
+		place->key = triggers[i].key;
+		place->time_ns = triggers[i].time_ns;
+	}
 }
 
 void
@@ -73,8 +91,10 @@ wp_nest_fifo_free(WpNestFifo *fifo)
 	if (!fifo)
 		return;
 	g_free(fifo->by_type);
+	g_free(fifo->first_of);
 	g_free(fifo->positions);
 	g_free(fifo->triggers);
+	g_free(fifo->places);
 	g_free(fifo->scratch);
 	g_free(fifo);
 }
@@ -193,27 +213,19 @@ wp_nest_fifo_new(const WpNestProblem *problem, WpTimelines *timelines)
 static gint
 disorder_of(const WpNestFifo *fifo, guint32 child)
 {
-	const WpNestChild *children = fifo->problem->children;
-	const WpTrigger *own = &fifo->triggers[child];
-	guint32 at = fifo->positions[child], type = children[child].type;
+	guint32 at = fifo->positions[child], type = fifo->problem->children[child].type;
+	const Place own = fifo->places[at], *places = fifo->places;
+	guint32 first = fifo->first_of[type], end = fifo->first_of[type + 1];
 	gint n = 0;
 
-	for (guint32 k = at + 1; k < fifo->n && k <= at + MAX_NEIGHBOURS; k++) {
-		guint32 later = fifo->by_type[k];
-		if (children[later].type != type)
-			break;
-		n += fifo->triggers[later].key == own->key &&
-		     fifo->triggers[later].time_ns < own->time_ns &&
-		     children[later].begin_ns > children[child].begin_ns;
-	}
-	for (guint32 k = 1; k <= MAX_NEIGHBOURS && k <= at; k++) {
-		guint32 earlier = fifo->by_type[at - k];
-		if (children[earlier].type != type || children[earlier].begin_ns <= own->time_ns)
-			break;
-		n += fifo->triggers[earlier].key == own->key &&
-		     fifo->triggers[earlier].time_ns > own->time_ns &&
-		     children[earlier].begin_ns < children[child].begin_ns;
-	}
+	first = at - first > MAX_NEIGHBOURS ? at - MAX_NEIGHBOURS : first;
+	end = MIN(end, at + 1 + MAX_NEIGHBOURS);
+	for (guint32 k = at + 1; k < end; k++)
+		n += (places[k].key == own.key) & (places[k].time_ns < own.time_ns) &
+		     (places[k].begin_ns > own.begin_ns);
+	for (guint32 k = at; k > first && places[k - 1].begin_ns > own.time_ns; k--)
+		n += (places[k - 1].key == own.key) & (places[k - 1].time_ns > own.time_ns) &
+		     (places[k - 1].begin_ns < own.begin_ns);
 	return n;
 }
 
@@ -246,10 +258,13 @@ wp_nest_fifo_cost(WpNestFifo *fifo, const WpNestFamily families[2])
 		at = 0;
 		for (gint f = 0; f < 2; f++)
 			for (guint32 i = 0; i < families[f].n; i++, at++) {
-				WpTrigger *own = &fifo->triggers[families[f].children[i]];
-				WpTrigger kept = *own;
-				*own = other[at];
-				other[at] = kept;
+				Place *own =
+					&fifo->places[fifo->positions[families[f].children[i]]];
+				Place kept = *own;
+				own->key = other[at].key;
+				own->time_ns = other[at].time_ns;
+				other[at].key = kept.key;
+				other[at].time_ns = kept.time_ns;
 			}
 	}
 	return -fifo->nats * before;
