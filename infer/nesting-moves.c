@@ -381,13 +381,14 @@ wp_nest_improve(Search *search, guint32 number)
 	const WpNestBundle *bundle = &problem->bundles[number];
 	Best best = { { .gain = WP_NEST_ENOUGH, .from = WP_NO_PARENT }, -G_MAXFLOAT };
 	gboolean is_settled = TRUE;
+	float far = wp_nest_is_hasty(search) ? (float)-search->reach : -G_MAXFLOAT;
 
 	if (search->sleep.asleep[number])
 		return FALSE;
 	for (guint32 i = 0; i < bundle->n_candidates; i++) {
 		guint32 at = bundle->first_candidate + i;
 		guint32 to = problem->candidates[at].parent;
-		if (to == bundle->parent ||
+		if (to == bundle->parent || search->memories[at].gain < far ||
 		    wp_nest_is_settled(search, at, bundle->parent, search->temperature))
 			continue;
 		best.gain = -G_MAXFLOAT;

@@ -82,6 +82,7 @@ struct WpNestSearch {
 	WpNestProblem *problem;
 	WpTimelines *timelines;
 	double temperature;
+	double reach; /* nats: where there is noise, what was worse is left alone; 0: nothing is */
 	WpRandom64 random;
 	guint32 *ambiguous; /* bundles with more than one candidate */
 	guint32 n_ambiguous;
@@ -139,6 +140,13 @@ wp_nest_is_settled(const WpNestSearch *search, guint32 at, guint32 from, double 
 	return search->memories[at].gain <=
 		       (float)(WP_NEST_ENOUGH - WP_NEST_NOISE_REACH * temperature) &&
 	       wp_nest_is_unchanged(search, at, from);
+}
+
+/* TRUE while there is noise and what is far from the best is left alone, whatever changes. */
+static inline gboolean
+wp_nest_is_hasty(const WpNestSearch *search)
+{
+	return search->reach > 0 && search->temperature > 0;
 }
 
 /* Makes the best move of bundle NUMBER; FALSE where none is a gain. */

@@ -24,6 +24,15 @@
 #define FEW_OTHERS      8    /* one bundle in so many: these are hung to their parents one by one */
 #define MODEL_REACH     12.0 /* nats: learning hardly ever makes up for more */
 
+/*
+ * Candidates a bundle: with more, noise as strong as the first rounds have is the sum of what is unlikely, and forgets what the
+ * first answer knew (70 % of the links right instead of 75 where it is hundreds). So there are but the last noisy rounds, and what
+ * was far from the best is not looked at again in them.
+ */
+#define CROWDED        30.0
+#define CROWDED_ROUNDS 3   /* of NOISY_ROUNDS */
+#define CROWDED_REACH  4.0 /* nats */
+
 typedef WpNestMove Move;
 typedef WpNestMemory Memory;
 typedef WpNestSearch Search;
@@ -101,7 +110,7 @@ learn(Search *search)
 			wp_evidence_weigh(problem->evidence, NULL);
 	}
 	search->model++;
-	forget(search, MODEL_REACH);
+	forget(search, wp_nest_is_hasty(search) ? search->reach : MODEL_REACH);
 }
 
 /* FALSE: nothing is to be gained. */
@@ -648,6 +657,26 @@ set_start(Search *search)
 	wp_nest_start_free(start);
 }
 
+/* Rounds of moves, the first of which are noisy if it ANNEALS. */
+static void
+search_in_rounds(Search *search, gboolean anneals)
+{
+	const WpNestProblem *problem = search->problem;
+	gboolean is_crowded = problem->n_candidates > CROWDED * problem->n_bundles;
+	guint noisy = is_crowded ? CROWDED_ROUNDS : NOISY_ROUNDS;
+
+	search->reach = is_crowded ? CROWDED_REACH : 0;
+	for (guint left = (anneals ? noisy : 0) + QUIET_ROUNDS; left > 0; left--) {
+		gboolean is_noisy = left > QUIET_ROUNDS;
+		if (wp_nest_is_stopped(problem))
+			break;
+		search->temperature = is_noisy ? (double)(left - QUIET_ROUNDS) / NOISY_ROUNDS : 0;
+		learn(search);
+		if (!sweep(search, is_noisy ? NOISY_SWEEPS : QUIET_SWEEPS) && !is_noisy)
+			break;
+	}
+}
+
 /* Where the answer tells that the host works in order, that is used from now on. */
 static void
 search_in_order(Search *search)
@@ -675,7 +704,6 @@ wp_nest_search(WpNestProblem *problem)
 		.random = { WP_RANDOM64_SEED },
 	};
 	gboolean anneals = problem->options->anneals && !is_told(search, WP_REFERENCE_STARTED);
-	guint noisy = anneals ? NOISY_ROUNDS : 0;
 	search->changed = g_new0(guint32, MAX(wp_nest_n_all_parents(problem), 1));
 	search->ambiguous = g_new(guint32, MAX(problem->n_bundles, 1));
 	search->sleep.asleep = g_new0(guint8, MAX(problem->n_bundles, 1));
@@ -687,15 +715,7 @@ wp_nest_search(WpNestProblem *problem)
 	look_at_all(search);
 	forget(search, G_MAXFLOAT);
 	if (search->n_ambiguous)
-		for (guint round = 0; round < noisy + QUIET_ROUNDS; round++) {
-			if (wp_nest_is_stopped(problem))
-				break;
-			learn(search);
-			search->temperature = round < noisy ? 1 - (double)round / noisy : 0;
-			if (!sweep(search, round < noisy ? NOISY_SWEEPS : QUIET_SWEEPS) &&
-			    round >= noisy)
-				break;
-		}
+		search_in_rounds(search, anneals);
 	search_in_order(search);
 	if (wp_nest_order_ties(problem))
 		hang_children(search, 0, wp_nest_n_all_parents(problem));
