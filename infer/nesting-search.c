@@ -26,8 +26,8 @@
 
 /*
  * Candidates a bundle: with more, noise as strong as the first rounds have is the sum of what is unlikely, and forgets what the
- * first answer knew (70 % of the links right instead of 75 where it is hundreds). So there are but the last noisy rounds, and what
- * was far from the best is not looked at again in them.
+ * first answer knew. So there are but the last noisy rounds, and what was far from the best is not looked at again in them
+ * (README.md, Crowds).
  */
 #define CROWDED        30.0
 #define CROWDED_ROUNDS 3   /* of NOISY_ROUNDS */
