@@ -25,9 +25,9 @@
 #define MODEL_REACH     12.0 /* nats: learning hardly ever makes up for more */
 
 /*
- * Candidates a bundle: with more, noise as strong as the first rounds have is the sum of what is unlikely, and forgets what the
- * first answer knew. So there are but the last noisy rounds, and what was far from the best is not looked at again in them
- * (README.md, Crowds).
+ * Candidates a bundle, where some have waited for a connection: with more, noise as strong as the first rounds have is the sum
+ * of what is unlikely, and forgets what the first answer knew. So there are but the last noisy rounds, and what was far from the
+ * best is not looked at again in them (README.md, Crowds).
  */
 #define CROWDED        30.0
 #define CROWDED_ROUNDS 3   /* of NOISY_ROUNDS */
@@ -657,15 +657,28 @@ set_start(Search *search)
 	wp_nest_start_free(start);
 }
 
+/* Whether there are so many candidates, of calls some of which stood in line. */
+static gboolean
+is_crowded(const WpNestProblem *problem)
+{
+	gboolean is_lined = problem->is_lined;
+
+	if (problem->n_candidates <= CROWDED * problem->n_bundles)
+		return FALSE;
+	for (guint32 b = 0; b < problem->n_bundles && !is_lined; b++)
+		is_lined = problem->bundles[b].has_waited;
+	return is_lined;
+}
+
 /* Rounds of moves, the first of which are noisy if it ANNEALS. */
 static void
 search_in_rounds(Search *search, gboolean anneals)
 {
 	const WpNestProblem *problem = search->problem;
-	gboolean is_crowded = problem->n_candidates > CROWDED * problem->n_bundles;
-	guint noisy = is_crowded ? CROWDED_ROUNDS : NOISY_ROUNDS;
+	gboolean is_hasty = is_crowded(problem);
+	guint noisy = is_hasty ? CROWDED_ROUNDS : NOISY_ROUNDS;
 
-	search->reach = is_crowded ? CROWDED_REACH : 0;
+	search->reach = is_hasty ? CROWDED_REACH : 0;
 	for (guint left = (anneals ? noisy : 0) + QUIET_ROUNDS; left > 0; left--) {
 		gboolean is_noisy = left > QUIET_ROUNDS;
 		if (wp_nest_is_stopped(problem))
