@@ -10,6 +10,7 @@
 #include "infer/links.h"
 #include "infer/map.h"
 #include "infer/nesting-holds.h"
+#include "infer/nesting-overlaps.h"
 #include "infer/nesting-siblings.h"
 
 /* Labels seen less often than this by a node tell nothing of their own. */
@@ -758,6 +759,7 @@ wp_nest_problem_free(WpNestProblem *problem)
 			g_free(problem->parents[i].children);
 	wp_evidence_free(problem->evidence);
 	wp_nest_holds_free(problem->holds);
+	wp_nest_overlaps_free(problem->overlaps);
 	g_free(problem->room);
 	g_free(problem->parents);
 	g_free(problem->children);

@@ -8,6 +8,7 @@
 #include "infer/evidence-kind.h"
 #include "infer/nesting-agree.h"
 #include "infer/nesting-moves.h"
+#include "infer/nesting-overlaps.h"
 #include "infer/nesting-ties.h"
 
 #define NOISY_ROUNDS    7
@@ -16,7 +17,7 @@
 #define QUIET_SWEEPS    20
 #define TRIAL_SWEEPS    3
 #define SHUFFLED        2048 /* bundles */
-#define BUSY_CANDIDATES 1.5  /* a bundle: from here on several first answers are tried */
+#define BUSY_CANDIDATES 1.5  /* a bundle: with more, several first answers are tried */
 #define TRIAL_BUNDLES   2000 /* enough to tell which first answer is best */
 #define UNSURE          0.6 /* share of what the likeliest answer has in others: it is but one of many */
 #define MAX_ALONE       0.1  /* of what is sent: caused by nothing */
@@ -596,6 +597,12 @@ static const Way ways[] = { { 6, 1 }, { 6, 2 }, { 1, 1 }, { 0, 1 } };
 /* Where waits were told by an answer, gaps are what that makes of them: rounds would settle on it. */
 static const Way by_planes = { 0, 1 };
 
+static gboolean
+is_busy(const WpNestProblem *problem)
+{
+	return problem->n_candidates > BUSY_CANDIDATES * problem->n_bundles;
+}
+
 /*
  * Soft assignment may settle on an answer that is all of one piece and wrong: each request with the
  * calls of its neighbour. So at load several first answers are tried in a part of the problem, and the way
@@ -611,8 +618,7 @@ choose_way(Search *search, WpNestStart *start)
 
 	if (problem->has_waits)
 		return &by_planes;
-	if (problem->options->is_rough ||
-	    problem->n_candidates <= BUSY_CANDIDATES * problem->n_bundles)
+	if (problem->options->is_rough || !is_busy(problem))
 		return best;
 	Window window = find_window(search);
 	/* Outside of it, too: evidence learns from all. */
@@ -645,6 +651,9 @@ set_start(Search *search)
 	WpNestStart *start = wp_nest_start_new(problem);
 
 	search->memories = g_new0(Memory, MAX(problem->n_candidates, 1));
+	if (is_busy(problem))
+		problem->overlaps = wp_nest_overlaps_new(problem);
+	wp_timelines_doubt_overlaps(search->timelines, TRUE);
 	if (is_told(search, WP_REFERENCE_LEARNED))
 		learn_from_truth(search, start);
 	const Way *way = choose_way(search, start);
@@ -670,7 +679,7 @@ is_crowded(const WpNestProblem *problem)
 	return is_lined;
 }
 
-/* Rounds of moves, the first of which are noisy if it ANNEALS. */
+/* Rounds of moves, the first of which are noisy if it ANNEALS; there calls that overlap are doubted. */
 static void
 search_in_rounds(Search *search, gboolean anneals)
 {
@@ -683,6 +692,7 @@ search_in_rounds(Search *search, gboolean anneals)
 		gboolean is_noisy = left > QUIET_ROUNDS;
 		if (wp_nest_is_stopped(problem))
 			break;
+		wp_timelines_doubt_overlaps(search->timelines, is_noisy);
 		search->temperature = is_noisy ? (double)(left - QUIET_ROUNDS) / NOISY_ROUNDS : 0;
 		learn(search);
 		if (!sweep(search, is_noisy ? NOISY_SWEEPS : QUIET_SWEEPS) && !is_noisy)

@@ -22,6 +22,7 @@
  *   nesting-clock.c     clocks that go the slower the more the host has in hand
  *   nesting-turns.c     how long what comes in waits for its turn
  *   nesting-problem.c   spans -> parents, children, bundles
+ *   nesting-overlaps.c  which calls a parent makes beside others of its own, by counts alone
  *   nesting-packets.c   calls that left in one packet, which is no sign of one cause
  *   nesting-reach.c     how long after a one-way message its work begins
  *   nesting-siblings.c  how many things of a type a message causes, by counts alone
@@ -156,6 +157,7 @@ typedef struct {
 typedef struct WpEvidence WpEvidence;
 typedef struct WpNestClock WpNestClock;
 typedef struct WpNestHolds WpNestHolds;
+typedef struct WpNestOverlaps WpNestOverlaps;
 typedef struct WpNestSearch WpNestSearch;
 
 /* A bundle and a parent that is no candidate of its. */
@@ -203,7 +205,8 @@ typedef struct {
 	gboolean has_waits; /* ... which are told by the waits of an answer */
 	double beside;      /* other calls in the packet of a call, on average */
 	double packet_cost; /* nats: of a call that leaves in one packet with the one before it */
-	WpNestHolds *holds; /* connections that a request holds; NULL: not known of any */
+	WpNestOverlaps *overlaps; /* what calls of one parent that overlap cost; NULL: not asked */
+	WpNestHolds *holds;       /* connections that a request holds; NULL: not known of any */
 	WpQuickLog quick;
 	WpNestAccident *accidents; /* some of the pairs that are none: what chance is like */
 	guint32 n_accidents;

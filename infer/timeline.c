@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "infer/nesting-overlaps.h"
 #include "infer/timeline-counts.h"
 #include "infer/timeline-holds.h"
 #include "infer/timeline-once.h"
@@ -74,7 +75,8 @@ struct WpTimelines {
 	guint32 end;
 	WpOnce once;
 	WpHoldCounts holds;
-	OpenCall *open; /* scratch: by end */
+	const WpNestOverlaps *overlaps; /* that cost; NULL: none do */
+	OpenCall *open;                 /* scratch: by end */
 	guint32 n_open_allocated;
 	Known known[N_KNOWN]; /* long parents, each at its number modulo this */
 };
@@ -290,6 +292,18 @@ begin_walk(Walk *walk, const WpNestParent *parent, guint32 class, guint32 n)
 	walk->last_ns = walk->turn_ns = parent->begin_ns + parent->wait_ns;
 }
 
+/* Of calls that are open, the one counts beside which a call of TYPE is the least strange. */
+static double
+doubt_overlap(const Walk *walk, guint32 type)
+{
+	const WpNestOverlaps *overlaps = walk->timelines->overlaps;
+	double least = G_MAXDOUBLE;
+
+	for (guint32 i = walk->n_returned; i < walk->n_open; i++)
+		least = MIN(least, wp_nest_overlap_cost(overlaps, walk->open[i].type, type));
+	return least;
+}
+
 /* Goes on to the call of child NUMBER, the Ith. */
 WALKS void
 walk_child(Walk *walk, Purpose purpose, const WpNestParent *parent, guint32 number, guint32 i)
@@ -305,6 +319,13 @@ walk_child(Walk *walk, Purpose purpose, const WpNestParent *parent, guint32 numb
 	meet(walk, purpose, WP_Y_FIRST_TYPE + child->type,
 	     child->has_waited || (i == 0 && parent->is_ghost) ? TIME_UNKNOWN : child->begin_ns,
 	     child->packet && child->packet == walk->packet);
+	if ((purpose == FOR_SCORE || purpose == FOR_EVENTS) && walk->timelines->overlaps &&
+	    walk->n_returned < walk->n_open) {
+		double doubt = doubt_overlap(walk, child->type);
+		walk->score -= doubt;
+		if (purpose == FOR_EVENTS)
+			walk->events[walk->n_events - 1].gap -= doubt;
+	}
 	walk->packet = child->packet;
 	walk->last = WP_X_FIRST_TYPE + 2 * child->type;
 	walk->last_ns = child->begin_ns;
@@ -469,6 +490,18 @@ double
 wp_timelines_cost_of_once(WpTimelines *timelines, const guint32 *children, guint32 n)
 {
 	return wp_once_cost(&timelines->once, children, n);
+}
+
+void
+wp_timelines_doubt_overlaps(WpTimelines *timelines, gboolean doubts)
+{
+	const WpNestOverlaps *overlaps = doubts ? timelines->problem->overlaps : NULL;
+
+	if (overlaps == timelines->overlaps)
+		return;
+	timelines->overlaps = overlaps;
+	for (gsize i = 0; i < G_N_ELEMENTS(timelines->known); i++)
+		timelines->known[i].version = 0;
 }
 
 /* --- scores of long parents --- */

@@ -63,6 +63,12 @@ gboolean wp_timelines_learn(WpTimelines *timelines, guint32 first, guint32 end);
  */
 double wp_timelines_cost_of_once(WpTimelines *timelines, const guint32 *children, guint32 n);
 
+/*
+ * Whether calls that overlap cost what counts say against that (nesting-overlaps.h), where they were counted: a part of the
+ * score as well. At first not.
+ */
+void wp_timelines_doubt_overlaps(WpTimelines *timelines, gboolean doubts);
+
 /* Log likelihood of PARENT with these CHILDREN (by begin). */
 double wp_timelines_score(WpTimelines *timelines, guint32 parent, const guint32 *children,
 			  guint32 n);
