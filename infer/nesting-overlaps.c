@@ -169,20 +169,18 @@ learn_shares(Counter *counter)
 		counter->share[g] = calls_ns[g] / MAX(parents_ns, 1);
 }
 
-/* Whether the parent of CHILD is in work when that begins, whoever it is. */
+/* Whether the parent of CHILD is in work when that begins, as the present answer has it. */
 static gboolean
 lies_inside(const WpNestProblem *problem, const WpNestChild *child)
 {
 	const WpNestBundle *bundle = &problem->bundles[child->bundle];
 
-	for (guint32 i = 0; i < bundle->n_candidates; i++)
-		if (problem->candidates[bundle->first_candidate + i].mode == WP_NEST_AFTER)
-			return FALSE;
-	return TRUE;
+	return bundle->parent == WP_NO_PARENT ||
+	       wp_nest_mode(problem, bundle, bundle->parent) != WP_NEST_AFTER;
 }
 
 /*
- * By pair of groups, adds to OUT how many calls are open when one begins, on average, beyond those of other parents. Moved by
+ * Sets OUT, by pair of groups, to how many calls are open when one begins, on average, beyond those of other parents. Moved by
  * SHIFT_NS all parents are others.
  */
 static void

@@ -1,6 +1,5 @@
 /*
- * WpNestOverlaps: which calls a parent makes while others of its own are open, told by counts alone, before anything is known
- * of who is whose.
+ * WpNestOverlaps: which calls a parent makes while others of its own are open, told by counts alone, whoever is whose.
  *
  *     parents in work   3   3   4   3      when a call begins that is the only one of its parent, calls are open
  *     calls open        1   2   2   1      of the other parents alone: as many each as on average over all time
@@ -25,7 +24,10 @@ struct WpNestOverlaps {
 	double *nats; /* likewise: what it costs; from 0, where there is one as a rule */
 };
 
-/* (transfer full) The candidates of PROBLEM are known. NULL: no parent takes any time. */
+/*
+ * (transfer full) Of PROBLEM's present answer only asks which calls begin behind the reply of their parent: those have no
+ * parent in work. NULL: no parent takes any time.
+ */
 WpNestOverlaps *wp_nest_overlaps_new(const WpNestProblem *problem);
 void wp_nest_overlaps_free(WpNestOverlaps *overlaps);
 

@@ -651,8 +651,10 @@ set_start(Search *search)
 	WpNestStart *start = wp_nest_start_new(problem);
 
 	search->memories = g_new0(Memory, MAX(problem->n_candidates, 1));
-	if (is_busy(problem))
+	if (is_busy(problem)) {
+		wp_nest_start_assign(start, 0, 1, 0, problem->n_bundles);
 		problem->overlaps = wp_nest_overlaps_new(problem);
+	}
 	wp_timelines_doubt_overlaps(search->timelines, TRUE);
 	if (is_told(search, WP_REFERENCE_LEARNED))
 		learn_from_truth(search, start);

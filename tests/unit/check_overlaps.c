@@ -47,11 +47,10 @@ static const Count counts[] = {
 	{ "behind the reply", OPEN("poisson(100/s)"), BEHIND_REPLY, 40000000, 0, 0.05, 0.05 },
 };
 
-/* (transfer full) Web's problem, with candidates. */
+/* (transfer full) Web's problem, with the true answer: TRUTH are parents by id. */
 static WpNestProblem *
-make_problem(const WpResolved *resolved, const WpNestOptions *options)
+make_problem(const WpResolved *resolved, const WpNestOptions *options, const GArray *truth)
 {
-	static const WpNestChoice all = { 0 };
 	const WpSpans *spans = wp_resolved_spans(resolved);
 	g_autoptr(GArray) incoming = g_array_new(FALSE, FALSE, sizeof(guint32));
 	g_autoptr(GArray) outgoing = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -65,7 +64,14 @@ make_problem(const WpResolved *resolved, const WpNestOptions *options)
 				  .outgoing = (const guint32 *)(const void *)outgoing->data,
 				  .n_outgoing = outgoing->len };
 	WpNestProblem *problem = wp_nest_problem_new(resolved, &host, options);
-	wp_nest_find_candidates(problem, &all);
+	g_autofree guint32 *numbers = g_new0(guint32, truth->len);
+	for (guint32 p = 0; p < problem->n_parents; p++)
+		numbers[spans->spans[problem->parents[p].span].id] = p;
+	for (guint32 c = 0; c < problem->n_children; c++) {
+		guint64 id = spans->spans[problem->children[c].span].id;
+		guint32 parent = numbers[g_array_index(truth, guint64, id)];
+		problem->bundles[problem->children[c].bundle].parent = parent;
+	}
 	return problem;
 }
 
@@ -118,7 +124,7 @@ START_TEST(counted)
 
 	wp_resolve_options_init(&names);
 	g_autoptr(WpResolved) resolved = wp_resolve(trace, &names, NULL);
-	WpNestProblem *problem = make_problem(resolved, &options);
+	WpNestProblem *problem = make_problem(resolved, &options, truth);
 	g_autoptr(WpNestOverlaps) overlaps = wp_nest_overlaps_new(problem);
 	ck_assert_ptr_nonnull(overlaps);
 	if (wp_test_number(1, 0))
