@@ -176,9 +176,7 @@ typedef struct {
 	guint32 end_parent;
 	guint32 first_candidate;
 	guint32 end_candidate;
-	/* What these parents might have: bundles of the window and others. */
-	guint32 first_near;
-	guint32 end_near;
+	/* What these parents might have: of bundles of the window and others. */
 	guint32 first_child;
 	guint32 end_child;
 } Window;
@@ -205,8 +203,7 @@ look_at_all(Search *search)
 {
 	const WpNestProblem *problem = search->problem;
 	const Window all = { 0, problem->n_bundles,    0, wp_nest_n_all_parents(problem),
-			     0, problem->n_candidates, 0, problem->n_bundles,
-			     0, problem->n_children };
+			     0, problem->n_candidates, 0, problem->n_children };
 
 	look_at(search, &all);
 }
@@ -495,8 +492,6 @@ restore_answer(WpNestProblem *problem, const Window *window, const Answer *answe
 static void
 find_near(const WpNestProblem *problem, Window *window)
 {
-	window->first_near = window->first_bundle;
-	window->end_near = window->end_bundle;
 	window->first_child = problem->n_children;
 	window->end_child = 0;
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
@@ -506,8 +501,6 @@ find_near(const WpNestProblem *problem, Window *window)
 		if (bundle->n_candidates == 0 || candidates[0].parent >= window->end_parent ||
 		    candidates[bundle->n_candidates - 1].parent < window->first_parent)
 			continue;
-		window->first_near = MIN(window->first_near, b);
-		window->end_near = MAX(window->end_near, b + 1);
 		window->first_child =
 			MIN(window->first_child, problem->bundle_children[bundle->first]);
 		window->end_child = MAX(window->end_child, problem->bundle_children[last] + 1);
@@ -519,8 +512,8 @@ static Window
 find_window(const Search *search)
 {
 	const WpNestProblem *problem = search->problem;
-	Window window = { 0, problem->n_bundles, 0, problem->n_parents, 0, problem->n_candidates,
-			  0, problem->n_bundles, 0, problem->n_children };
+	Window window = { 0, problem->n_bundles,    0, problem->n_parents,
+			  0, problem->n_candidates, 0, problem->n_children };
 	guint32 n_open = 0, skipped = 0;
 
 	for (guint32 b = 0; b < problem->n_bundles; b++)
@@ -621,11 +614,6 @@ choose_way(Search *search, WpNestStart *start)
 	if (problem->options->is_rough || !is_busy(problem))
 		return best;
 	Window window = find_window(search);
-	/* Outside of it, too: evidence learns from all. */
-	if (problem->evidence)
-		wp_nest_start_assign(start, 0, 1, 0, problem->n_bundles);
-	else
-		wp_nest_start_assign(start, 0, 1, window.first_near, window.end_near);
 	keep_answer(problem, &window, &all);
 	for (gsize i = 0; i < G_N_ELEMENTS(ways) && !wp_nest_is_stopped(problem); i++) {
 		restore_answer(problem, &window, &all);
@@ -651,13 +639,14 @@ set_start(Search *search)
 	WpNestStart *start = wp_nest_start_new(problem);
 
 	search->memories = g_new0(Memory, MAX(problem->n_candidates, 1));
+	if (is_told(search, WP_REFERENCE_LEARNED))
+		learn_from_truth(search, start);
+	/* For overlaps, and for ways to be tried in a part: evidence learns from all. */
 	if (is_busy(problem)) {
 		wp_nest_start_assign(start, 0, 1, 0, problem->n_bundles);
 		problem->overlaps = wp_nest_overlaps_new(problem);
 	}
 	wp_timelines_doubt_overlaps(search->timelines, TRUE);
-	if (is_told(search, WP_REFERENCE_LEARNED))
-		learn_from_truth(search, start);
 	const Way *way = choose_way(search, start);
 	wp_nest_start_assign(start, way->rounds, way->slack, 0, problem->n_bundles);
 	if (is_told(search, WP_REFERENCE_STARTED))
