@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-#define MAX_NEIGHBOURS 32    /* of its type on each side: who waits that long is behind many */
-#define MIN_EXPECTED   2     /* pairs out of order by chance: fewer tell nothing */
-#define MAX_SHARE      0.2   /* of the expected: others have two thirds and more */
-#define ENOUGH         20000 /* children, to tell whether it works in order */
+#define MAX_NEIGHBOURS  32    /* of its type on each side: who waits that long is behind many */
+#define MIN_EXPECTED    2     /* pairs out of order by chance: fewer tell nothing */
+#define ENOUGH_EXPECTED 10    /* ... and so many tell it alone */
+#define MAX_SHARE       0.2   /* of the expected: others have two thirds and more */
+#define ENOUGH          20000 /* children, to tell whether it works in order */
 
 /* A child and what it waited for. Pairs are asked for that a million times, so that neighbours stand side by side. */
 typedef struct {
@@ -101,6 +102,14 @@ wp_nest_fifo_free(WpNestFifo *fifo)
 
 /* --- the test --- */
 
+/* What a parent sent, a call or its reply, and what that had waited for. */
+typedef struct {
+	WpTrigger trigger;
+	gint64 sent_ns;
+	guint32 kind;  /* type of the call, or class of the parent */
+	guint32 child; /* the call, or the last that had returned */
+} Output;
+
 typedef struct {
 	double seen;
 	double expected;
@@ -118,18 +127,18 @@ excludes(const WpNestProblem *problem, guint32 child, guint32 call)
 	return is_late || other->begin_ns < parent->begin_ns;
 }
 
-/* A pair of calls at the same point of their plans that waited at the same time; FIRST begins first. */
+/* A pair at the same point of their plans that waited at the same time; FIRST was sent first. */
 static void
-tally_pair(const WpNestFifo *fifo, guint32 first, guint32 second, Tally *tally)
+tally_pair(const WpNestFifo *fifo, const Output *first, const Output *second, Tally *tally)
 {
-	const WpNestChild *children = fifo->problem->children;
-	const WpTrigger *a = &fifo->triggers[first], *b = &fifo->triggers[second];
+	const WpTrigger *a = &first->trigger, *b = &second->trigger;
 	gboolean is_turned = b->time_ns < a->time_ns;
 	gint64 came[2] = { (is_turned ? b : a)->turn_ns, (is_turned ? a : b)->turn_ns };
-	gint64 went[2] = { children[first].begin_ns, children[second].begin_ns };
+	gint64 went[2] = { first->sent_ns, second->sent_ns };
 
 	if (a->time_ns == b->time_ns || went[0] == went[1] ||
-	    (!excludes(fifo->problem, first, second) && !excludes(fifo->problem, second, first)))
+	    (!excludes(fifo->problem, first->child, second->child) &&
+	     !excludes(fifo->problem, second->child, first->child)))
 		return;
 	double in_order = wp_timelines_gap(fifo->timelines, a->key, went[0] - came[0]) +
 			  wp_timelines_gap(fifo->timelines, a->key, went[1] - came[1]);
@@ -139,32 +148,107 @@ tally_pair(const WpNestFifo *fifo, guint32 first, guint32 second, Tally *tally)
 	tally->expected += 1 / (1 + wp_quick_exp(CLAMP(in_order - crossed, -50.0, 50.0)));
 }
 
-/* How sure it is, by children up to LAST in time: what a pair out of order costs; 0: the host does not work in order. */
-static double
-learn_order(const WpNestFifo *fifo, guint32 last)
+/* OUTPUTS: each kind by SENT_NS. */
+static void
+tally_pairs(const WpNestFifo *fifo, const Output *outputs, guint32 n, Tally *tally)
 {
-	const WpNestProblem *problem = fifo->problem;
+	for (guint32 i = 0; i < n; i++) {
+		const Output *first = &outputs[i];
+		guint32 end = MIN(n, i + 1 + MAX_NEIGHBOURS);
+		for (guint32 k = i + 1; k < end && outputs[k].kind == first->kind; k++)
+			if (first->trigger.key == outputs[k].trigger.key &&
+			    outputs[k].trigger.time_ns < first->sent_ns)
+				tally_pair(fifo, first, &outputs[k], tally);
+	}
+}
+
+static void
+append_output(GArray *outputs, const WpTrigger *trigger, gint64 sent_ns, guint32 kind,
+	      guint32 child)
+{
+	Output output = { *trigger, sent_ns, kind, child };
+
+	if (trigger->key && trigger->is_last)
+		g_array_append_val(outputs, output);
+}
+
+/* Calls up to child LAST. */
+static Tally
+tally_calls(const WpNestFifo *fifo, guint32 last)
+{
+	g_autoptr(GArray) outputs = g_array_new(FALSE, FALSE, sizeof(Output));
 	Tally tally = { 0, 0 };
 
 	for (guint32 i = 0; i < fifo->n; i++) {
-		guint32 first = fifo->by_type[i];
-		guint32 end = MIN(fifo->n, i + 1 + MAX_NEIGHBOURS);
-		if (first > last)
+		guint32 number = fifo->by_type[i];
+		const WpNestChild *child = &fifo->problem->children[number];
+		if (number <= last)
+			append_output(outputs, &fifo->triggers[number], child->begin_ns,
+				      child->type, number);
+	}
+	tally_pairs(fifo, (const Output *)(const void *)outputs->data, outputs->len, &tally);
+	return tally;
+}
+
+static gint
+compare_outputs(gconstpointer a, gconstpointer b)
+{
+	const Output *first = a, *second = b;
+
+	if (first->kind != second->kind)
+		return first->kind < second->kind ? -1 : 1;
+	if (first->sent_ns != second->sent_ns)
+		return first->sent_ns < second->sent_ns ? -1 : 1;
+	return first->child < second->child ? -1 : first->child > second->child;
+}
+
+/* Replies of the first N parents that sent them when a call had returned. */
+static Tally
+tally_replies(const WpNestFifo *fifo, guint32 n)
+{
+	const WpNestProblem *problem = fifo->problem;
+	g_autoptr(GArray) outputs = g_array_new(FALSE, FALSE, sizeof(Output));
+	Tally tally = { 0, 0 };
+
+	for (guint32 p = 0; p < n; p++) {
+		const WpNestParent *parent = &problem->parents[p];
+		WpTrigger trigger;
+		if (parent->is_message || parent->n == 0)
 			continue;
-		for (guint32 k = i + 1; k < end; k++) {
-			guint32 second = fifo->by_type[k];
-			const WpTrigger *a = &fifo->triggers[first];
-			const WpTrigger *b = &fifo->triggers[second];
-			if (problem->children[first].type != problem->children[second].type)
-				break;
-			if (a->key && a->key == b->key && a->is_last && b->is_last &&
-			    b->time_ns < problem->children[first].begin_ns)
-				tally_pair(fifo, first, second, &tally);
+		wp_timelines_end_trigger(fifo->timelines, p, &trigger);
+		for (guint32 i = 0; i < parent->n; i++) {
+			guint32 child = parent->children[i];
+			if (problem->children[child].end_ns != trigger.time_ns)
+				continue;
+			append_output(outputs, &trigger, parent->end_ns, parent->class, child);
+			break;
 		}
 	}
+	g_array_sort(outputs, compare_outputs);
+	tally_pairs(fifo, (const Output *)(const void *)outputs->data, outputs->len, &tally);
+	return tally;
+}
+
+/*
+ * How sure it is, by children up to LAST in time and the first N_BEGUN parents: what a pair out of order costs; 0: the host
+ * does not work in order.
+ */
+static double
+learn_order(const WpNestFifo *fifo, guint32 last, guint32 n_begun)
+{
+	Tally tally = tally_calls(fifo, last);
+
 	if (tally.expected < MIN_EXPECTED || tally.seen > MAX_SHARE * tally.expected)
 		return 0;
-	return wp_quick_log(&problem->quick, (tally.expected + 0.5) / (tally.seen + 0.5));
+	/* Of so few there may be none by chance. */
+	if (tally.expected < ENOUGH_EXPECTED) {
+		Tally replies = tally_replies(fifo, n_begun);
+		tally.seen += replies.seen;
+		tally.expected += replies.expected;
+		if (tally.seen > MAX_SHARE * tally.expected)
+			return 0;
+	}
+	return wp_quick_log(&fifo->problem->quick, (tally.expected + 0.5) / (tally.seen + 0.5));
 }
 
 /* Parents that begin before child LAST, or when it does. OUT_N: behind the last child of these. */
@@ -196,7 +280,7 @@ wp_nest_fifo_new(const WpNestProblem *problem, WpTimelines *timelines)
 	look_at(fifo, n);
 	for (guint32 p = 0; p < n_begun; p++)
 		wp_nest_fifo_update(fifo, p);
-	fifo->nats = learn_order(fifo, last);
+	fifo->nats = learn_order(fifo, last, n_begun);
 	if (fifo->nats <= 0) {
 		wp_nest_fifo_free(fifo);
 		return NULL;

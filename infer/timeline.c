@@ -136,6 +136,7 @@ typedef enum {
 	FOR_EVENTS,   /* the score, and the events of which it is the sum */
 	FOR_COUNTS,   /* as many more or less as its sign says */
 	FOR_TRIGGERS, /* what each call waited for, and nothing else */
+	FOR_END,      /* what the end waited for, and nothing else */
 } Purpose;
 
 #define WALKS static inline __attribute__((always_inline))
@@ -153,7 +154,7 @@ typedef struct {
 	gboolean has_ended;
 	double score;
 	gint sign;           /* FOR_COUNTS: counts more (1) or less (-1) */
-	WpTrigger *triggers; /* FOR_TRIGGERS: with room for all, as EVENTS */
+	WpTrigger *triggers; /* FOR_TRIGGERS: with room for all, as EVENTS; FOR_END: one */
 	Event *events;       /* FOR_EVENTS */
 	guint32 n_events;
 	OpenCall *open; /* from N_RETURNED to N_OPEN, by end */
@@ -229,8 +230,16 @@ meet(Walk *walk, Purpose purpose, guint32 y, gint64 at_ns, gboolean is_beside)
 
 	if (purpose == FOR_COUNTS)
 		count_event(walk, y, gap_ns);
-	else if (purpose != FOR_TRIGGERS)
+	else if (purpose == FOR_SCORE || purpose == FOR_EVENTS)
 		score_event(walk, purpose, y, gap_ns, is_beside);
+}
+
+/* What event Y waits for where the walk is. */
+static inline WpTrigger
+awaited(const Walk *walk, guint32 y)
+{
+	guint64 cell = wp_counts_cell(&walk->timelines->counts, walk->class, walk->input, y);
+	return (WpTrigger){ 1 + cell, walk->input_ns, walk->turn_ns, walk->last == walk->input };
 }
 
 /* Returns, and the parent's own end, up to UNTIL_NS. */
@@ -242,6 +251,8 @@ pass_time(Walk *walk, Purpose purpose, const WpNestParent *parent, gint64 until_
 			walk->n_returned < walk->n_open ? &walk->open[walk->n_returned] : NULL;
 		gint64 return_ns = call ? call->end_ns : G_MAXINT64;
 		if (!walk->has_ended && parent->end_ns < until_ns && parent->end_ns < return_ns) {
+			if (purpose == FOR_END)
+				*walk->triggers = awaited(walk, WP_Y_END);
 			meet(walk, purpose, WP_Y_END,
 			     parent->is_open ? TIME_UNKNOWN : parent->end_ns, FALSE);
 			walk->last = WP_X_END;
@@ -312,10 +323,7 @@ walk_child(Walk *walk, Purpose purpose, const WpNestParent *parent, guint32 numb
 
 	pass_time(walk, purpose, parent, child->begin_ns);
 	if (purpose == FOR_TRIGGERS)
-		walk->triggers[i] =
-			(WpTrigger){ 1 + wp_counts_cell(&walk->timelines->counts, walk->class,
-							walk->input, WP_Y_FIRST_TYPE + child->type),
-				     walk->input_ns, walk->turn_ns, walk->last == walk->input };
+		walk->triggers[i] = awaited(walk, WP_Y_FIRST_TYPE + child->type);
 	meet(walk, purpose, WP_Y_FIRST_TYPE + child->type,
 	     child->has_waited || (i == 0 && parent->is_ghost) ? TIME_UNKNOWN : child->begin_ns,
 	     child->packet && child->packet == walk->packet);
@@ -358,6 +366,16 @@ wp_timelines_triggers(WpTimelines *timelines, guint32 parent, const guint32 *chi
 	Walk walk = { .timelines = timelines, .triggers = out_triggers };
 	walk_parent(&walk, FOR_TRIGGERS, parent, timelines->problem->parents[parent].class,
 		    children, n);
+}
+
+void
+wp_timelines_end_trigger(WpTimelines *timelines, guint32 parent, WpTrigger *out_trigger)
+{
+	const WpNestParent *self = &timelines->problem->parents[parent];
+	Walk walk = { .timelines = timelines, .triggers = out_trigger };
+
+	*out_trigger = (WpTrigger){ .key = 0 };
+	walk_parent(&walk, FOR_END, parent, self->class, self->children, self->n);
 }
 
 double

@@ -32,9 +32,9 @@ void wp_timelines_free(WpTimelines *timelines);
 /* Points of plans for whose gaps there was no room: they are taken for like others before the same event. */
 guint32 wp_timelines_n_without(const WpTimelines *timelines);
 
-/* What a call waited for: the last that its parent had received, its own begin or a return. */
+/* What a call, or an end, waited for: the last that its parent had received, its own begin or a return. */
 typedef struct {
-	guint64 key; /* the point of the plan: class, what was received, call; never 0 */
+	guint64 key; /* the point of the plan: class, what was received, call or end; never 0 */
 	gint64 time_ns;
 	gint64 turn_ns;   /* when that was taken up: gaps are from then */
 	gboolean is_last; /* no other call was made since */
@@ -43,6 +43,9 @@ typedef struct {
 /* What each of CHILDREN waited for, if PARENT has them. */
 void wp_timelines_triggers(WpTimelines *timelines, guint32 parent, const guint32 *children,
 			   guint32 n, WpTrigger *out_triggers);
+
+/* Likewise its end, with the children that it has. */
+void wp_timelines_end_trigger(WpTimelines *timelines, guint32 parent, WpTrigger *out_trigger);
 
 /* Log density of a gap at a point of the plan. */
 double wp_timelines_gap(const WpTimelines *timelines, guint64 key, gint64 gap_ns);
