@@ -11,7 +11,9 @@
 #include "infer/nesting-overlaps.h"
 #include "infer/nesting-ties.h"
 
-#define NOISY_ROUNDS    7
+#define NOISY_ROUNDS    7   /* at least ... */
+#define MOST_NOISY      30  /* ... and at most: */
+#define NOISY_TRIES     3e6 /* as many as try so many candidates (README.md, Rounds) */
 #define QUIET_ROUNDS    3
 #define NOISY_SWEEPS    2
 #define QUIET_SWEEPS    20
@@ -657,17 +659,35 @@ set_start(Search *search)
 	wp_nest_start_free(start);
 }
 
+/* Whether some calls stood in line for a connection. */
+static gboolean
+has_line(const WpNestProblem *problem)
+{
+	gboolean is_lined = problem->is_lined;
+
+	for (guint32 b = 0; b < problem->n_bundles && !is_lined; b++)
+		is_lined = problem->bundles[b].has_waited;
+	return is_lined;
+}
+
 /* Whether there are so many candidates, of calls some of which stood in line. */
 static gboolean
 is_crowded(const WpNestProblem *problem)
 {
-	gboolean is_lined = problem->is_lined;
+	return problem->n_candidates > CROWDED * problem->n_bundles && has_line(problem);
+}
 
-	if (problem->n_candidates <= CROWDED * problem->n_bundles)
-		return FALSE;
-	for (guint32 b = 0; b < problem->n_bundles && !is_lined; b++)
-		is_lined = problem->bundles[b].has_waited;
-	return is_lined;
+/*
+ * In how many rounds noise falls from strong to none: the slower, the likelier the answer. Where things wait for their turn that is no
+ * gain, as what is likeliest is too sure of itself; where there is little to find out there is no need.
+ */
+static guint
+count_noisy_rounds(const WpNestProblem *problem)
+{
+	if (problem->options->is_rough || !is_busy(problem) || problem->has_waits ||
+	    has_line(problem))
+		return NOISY_ROUNDS;
+	return (guint)CLAMP(NOISY_TRIES / problem->n_candidates, NOISY_ROUNDS, MOST_NOISY);
 }
 
 /* Rounds of moves, the first of which are noisy if it ANNEALS; there calls that overlap are doubted. */
@@ -676,7 +696,8 @@ search_in_rounds(Search *search, gboolean anneals)
 {
 	const WpNestProblem *problem = search->problem;
 	gboolean is_hasty = is_crowded(problem);
-	guint noisy = is_hasty ? CROWDED_ROUNDS : NOISY_ROUNDS;
+	guint all = is_hasty ? NOISY_ROUNDS : count_noisy_rounds(problem);
+	guint noisy = is_hasty ? CROWDED_ROUNDS : all;
 
 	search->reach = is_hasty ? CROWDED_REACH : 0;
 	for (guint left = (anneals ? noisy : 0) + QUIET_ROUNDS; left > 0; left--) {
@@ -684,7 +705,7 @@ search_in_rounds(Search *search, gboolean anneals)
 		if (wp_nest_is_stopped(problem))
 			break;
 		wp_timelines_doubt_overlaps(search->timelines, is_noisy);
-		search->temperature = is_noisy ? (double)(left - QUIET_ROUNDS) / NOISY_ROUNDS : 0;
+		search->temperature = is_noisy ? (double)(left - QUIET_ROUNDS) / all : 0;
 		learn(search);
 		if (!sweep(search, is_noisy ? NOISY_SWEEPS : QUIET_SWEEPS) && !is_noisy)
 			break;
