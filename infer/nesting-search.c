@@ -14,6 +14,7 @@
 #define NOISY_ROUNDS    7   /* at least ... */
 #define MOST_NOISY      30  /* ... and at most: */
 #define NOISY_TRIES     3e6 /* as many as try so many candidates (README.md, Rounds) */
+#define MAX_OPEN        0.1 /* parents without an end, a parent: with more, much was lost */
 #define QUIET_ROUNDS    3
 #define NOISY_SWEEPS    2
 #define QUIET_SWEEPS    20
@@ -678,13 +679,15 @@ is_crowded(const WpNestProblem *problem)
 }
 
 /*
- * In how many rounds noise falls from strong to none: the slower, the likelier the answer. Where things wait for their turn that is no
- * gain, as what is likeliest is too sure of itself; where there is little to find out there is no need.
+ * In how many rounds noise falls from strong to none: the slower, the likelier the answer. Where things wait for their turn, or
+ * many were lost, that is no gain, as what is likeliest is too sure of itself; where there is little to find out there is no need.
  */
 static guint
 count_noisy_rounds(const WpNestProblem *problem)
 {
-	if (problem->options->is_rough || !is_busy(problem) || problem->has_waits ||
+	gboolean is_holey = problem->n_open > MAX_OPEN * problem->n_parents;
+
+	if (problem->options->is_rough || !is_busy(problem) || problem->has_waits || is_holey ||
 	    has_line(problem))
 		return NOISY_ROUNDS;
 	return (guint)CLAMP(NOISY_TRIES / problem->n_candidates, NOISY_ROUNDS, MOST_NOISY);
