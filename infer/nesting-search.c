@@ -699,7 +699,7 @@ search_in_rounds(Search *search, gboolean anneals)
 {
 	const WpNestProblem *problem = search->problem;
 	gboolean is_hasty = is_crowded(problem);
-	guint all = is_hasty ? NOISY_ROUNDS : count_noisy_rounds(problem);
+	guint all = count_noisy_rounds(problem);
 	guint noisy = is_hasty ? CROWDED_ROUNDS : all;
 
 	search->reach = is_hasty ? CROWDED_REACH : 0;

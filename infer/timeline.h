@@ -44,7 +44,7 @@ typedef struct {
 void wp_timelines_triggers(WpTimelines *timelines, guint32 parent, const guint32 *children,
 			   guint32 n, WpTrigger *out_triggers);
 
-/* Likewise its end, with the children that it has. */
+/* Likewise its end, with the children that it has; key 0: it has none. */
 void wp_timelines_end_trigger(WpTimelines *timelines, guint32 parent, WpTrigger *out_trigger);
 
 /* Log density of a gap at a point of the plan. */
