@@ -307,7 +307,19 @@ set_connections(Loader *loader, gpointer target, const char *value)
 	return set_count(loader, value, MAX_CONNECTIONS, &((WpSimPool *)target)->connections);
 }
 
-static const Key pool_keys[] = { { "connections", set_connections }, { NULL, NULL } };
+static gboolean
+set_reuse(Loader *loader, gpointer target, const char *value)
+{
+	gboolean is_newest = g_str_equal(value, "newest");
+
+	((WpSimPool *)target)->reuses_newest = is_newest;
+	return is_newest || g_str_equal(value, "oldest") ||
+	       scenario_fail_value(loader, "oldest or newest");
+}
+
+static const Key pool_keys[] = { { "connections", set_connections },
+				 { "reuse", set_reuse },
+				 { NULL, NULL } };
 
 /* Runs the setters of all keys of GROUP. */
 gboolean
@@ -471,7 +483,7 @@ read_pool(Loader *loader, const WpKeyGroup *group, char **words)
 {
 	GArray *services = loader->scenario->services;
 	guint32 caller = scenario_find_service(loader->scenario, words[0]);
-	WpSimPool pool = { scenario_find_service(loader->scenario, words[1]), 0 };
+	WpSimPool pool = { scenario_find_service(loader->scenario, words[1]), 0, FALSE };
 
 	if (caller == WP_SIM_NONE || pool.callee == WP_SIM_NONE)
 		return fail_service(loader, group, words[caller != WP_SIM_NONE]);

@@ -72,8 +72,9 @@ typedef struct {
 } WpSimService;
 
 typedef struct {
-	guint32 callee;      /* service */
-	guint32 connections; /* of each node */
+	guint32 callee;         /* service */
+	guint32 connections;    /* of each node */
+	gboolean reuses_newest; /* of those that are free, the last to come back; else the first */
 } WpSimPool;
 
 typedef struct {

@@ -185,6 +185,11 @@ sim_connection_release(Sim *sim, Connection *connection)
 		hand_over(sim, task, connection);
 		return;
 	}
+	if (pool->reuses_newest && pool->free_head) {
+		connection->next = pool->free_head;
+		pool->free_head = connection;
+		return;
+	}
 	connection->next = NULL;
 	if (pool->free_tail)
 		pool->free_tail->next = connection;

@@ -35,11 +35,12 @@ typedef struct {
 	Task *tail;
 } TaskQueue;
 
-/* The connections of a node to a service: the one that is free the longest is used next. */
+/* The connections of a node to a service. */
 struct Pool {
 	Connection *connections; /* all */
-	Connection *free_head;
+	Connection *free_head;   /* is used next */
 	Connection *free_tail;
+	gboolean reuses_newest; /* the last to come back becomes the head, else the tail */
 	TaskQueue waiting;
 };
 

@@ -196,6 +196,7 @@ make_pools(Sim *sim, Server *server, Node *node)
 							 callee->n_nodes];
 			sim_connection_release(sim, connection);
 		}
+		pool->reuses_newest = described->reuses_newest; /* the first of all is used first */
 	}
 }
 

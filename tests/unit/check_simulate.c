@@ -230,6 +230,16 @@ START_TEST(servers_have_their_limits)
 		  THREE "[pool u a]\nconnections=2\n[service a]\n[operation a.x]\nplan=wait 4ms\n",
 		  "0C u>a 1 f1; 0C u>a 2 f2; 4R a>u 1 f1; 4R a>u 2 f2; 4C u>a 3 f1; 8R a>u 3 "
 		  "f1; " },
+		{ "the connection that is free the longest",
+		  "[simulation]\nrequests=2\n[client u]\nclients=1\nplan=call a.x\n"
+		  "[pool u a]\nconnections=3\nreuse=oldest\n[service a]\n[operation "
+		  "a.x]\nplan=wait 4ms\n",
+		  "0C u>a 1 f1; 4R a>u 1 f1; 4C u>a 2 f2; 8R a>u 2 f2; " },
+		{ "the one that came back last",
+		  "[simulation]\nrequests=2\n[client u]\nclients=1\nplan=call a.x\n"
+		  "[pool u a]\nconnections=3\nreuse=newest\n[service a]\n[operation "
+		  "a.x]\nplan=wait 4ms\n",
+		  "0C u>a 1 f1; 4R a>u 1 f1; 4C u>a 2 f1; 8R a>u 2 f1; " },
 		{ "a connection held over two calls",
 		  "[simulation]\nrequests=2\n[client u]\nclients=2\n"
 		  "plan=hold a { call a.x; wait 1ms; call a.x }\n"
@@ -557,6 +567,8 @@ START_TEST(mistakes_are_named)
 		{ "[client v]\nthink=1ms", NULL, "s:6: [client v]: \"plan\" is missing" },
 		{ "[client v]\nplan=call a.x\nclients=2\narrivals=poisson(1/s)", NULL,
 		  "s:6: [client v]: write either arrivals, or clients and think" },
+		{ "[pool a a]\nreuse=first", NULL,
+		  "s:7: reuse: expected oldest or newest, not \"first\"" },
 		{ "[pool a c]\nconnections=1", NULL, "s:6: [pool a c]: there is no service \"c\"" },
 		{ "[service b]\nnetwork=$slow", NULL, "s:7: there is no parameter \"slow\"" },
 		{ "[fault f]\nshare=1", NULL, "s:6: [fault f]: \"kind\" is missing" },
