@@ -288,6 +288,7 @@ wp_nest_settle_lines(const WpNestQuestion *question, WpNestHost *own, guint32 fo
 		     WpNestSolution *solution)
 {
 	if (solution->pace != WP_NEST_REAL_TIME || solution->n_takes > 0 ||
+	    !wp_nest_has_line(solution->problem) ||
 	    !wp_nest_queue_learn(solution->problem, out_works))
 		return FALSE;
 	double belief;

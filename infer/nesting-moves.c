@@ -219,6 +219,19 @@ wp_nest_score(Search *search, guint32 number)
 	return parent->score;
 }
 
+double
+wp_nest_total(Search *search)
+{
+	double total = 0;
+
+	for (guint32 p = search->first_parent; p < search->end_parent; p++) {
+		const WpNestParent *parent = &search->problem->parents[p];
+		total += wp_nest_score(search, p) +
+			 wp_timelines_cost_of_once(search->timelines, parent->children, parent->n);
+	}
+	return total;
+}
+
 /* What is left behind by a bundle that goes is the same wherever it goes. */
 static double
 score_of_from(Search *search, const Move *move)

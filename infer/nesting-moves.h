@@ -119,6 +119,9 @@ double wp_nest_best_move(WpNestSearch *search, guint32 number, guint32 to, WpNes
 /* What PARENT scores with the children that it has. */
 double wp_nest_score(WpNestSearch *search, guint32 parent);
 
+/* ... and all parents of the part that is searched. */
+double wp_nest_total(WpNestSearch *search);
+
 void wp_nest_make_move(WpNestSearch *search, WpNestMove *move);
 
 /* TRUE where neither FROM nor candidate AT, of a bundle of FROM's, has changed since that was tried. */

@@ -34,6 +34,8 @@
 #define MIN_KEPT   0.01 /* as many as are handed on: to be believed */
 #define NEARLY_ALL 0.99
 
+#define MIN_LINED 0.2 /* calls: of a host that is known by its lines */
+
 /* A connection between two calls, of which the second is not of the same bundle. */
 typedef struct {
 	gint64 from_ns;
@@ -231,7 +233,8 @@ length_of(const Pause *pause)
 /*
  * Where calls wait, a connection that pauses while another, which came back later, is handed on at once is not free: a request
  * keeps it from one call to the next. What pauses no longer than such may be one: nearly all of them at most so
- * long (DELAY_NS: hardly any connection is kept).
+ * long (DELAY_NS: hardly any connection is kept). But where the last to come back is the first to be used, others pause
+ * as well. Then calls that follow soon while others seem free follow at any time, and not just within the delay.
  */
 static gint64
 find_longest_kept(const Pool *pool, gint64 delay_ns)
@@ -239,7 +242,10 @@ find_longest_kept(const Pool *pool, gint64 delay_ns)
 	g_autoptr(GArray) kept_ns = g_array_new(FALSE, FALSE, sizeof(gint64));
 	gint64 handed_ns = G_MININT64; /* when the last that was handed on came back */
 	guint n_handed = 0;
+	Tally tally = tally_of(pool, delay_ns);
 
+	if (tally.n_short[1] <= CONTRAST * tally.n_next[1])
+		return delay_ns;
 	for (guint i = 0; i < pool->pauses->len; i++) {
 		const Pause *pause = &g_array_index(pool->pauses, Pause, i);
 		gint64 length_ns = length_of(pause);
@@ -268,7 +274,7 @@ mark_waiting(WpNestProblem *problem, const WpNestHost *host, Pool *pool)
 	for (guint i = 0; i < pool->pauses->len; i++) {
 		const Pause *pause = &g_array_index(pool->pauses, Pause, i);
 		WpNestChild *child = &problem->children[pause->child];
-		child->has_waited = length_of(pause) <= delay_ns;
+		child->has_waited = length_of(pause) <= delay_ns && pause->n_free == 0;
 		child->shows_no_line = length_of(pause) > kept_ns && pause->n_free > 0;
 	}
 }
@@ -320,6 +326,16 @@ wp_nest_find_waiting(WpNestProblem *problem, const WpNestHost *host)
 			(guint8)problem->children[problem->bundle_children[bundle->first]]
 				.has_waited;
 	}
+}
+
+gboolean
+wp_nest_has_line(const WpNestProblem *problem)
+{
+	guint32 n = 0;
+
+	for (guint32 c = 0; c < problem->n_children; c++)
+		n += problem->children[c].has_waited != 0;
+	return problem->is_lined || n > MIN_LINED * problem->n_children;
 }
 
 const WpEvidenceKind wp_evidence_pools = {

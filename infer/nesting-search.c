@@ -10,6 +10,7 @@
 #include "infer/nesting-moves.h"
 #include "infer/nesting-overlaps.h"
 #include "infer/nesting-ties.h"
+#include "infer/nesting-unused.h"
 
 #define NOISY_ROUNDS    7   /* at least ... */
 #define MOST_NOISY      30  /* ... and at most: */
@@ -29,7 +30,7 @@
 #define MODEL_REACH     12.0 /* nats: learning hardly ever makes up for more */
 
 /*
- * Candidates a bundle, where some have waited for a connection: with more, noise as strong as the first rounds have is the sum
+ * Candidates a bundle, where many have waited for a connection: with more, noise as strong as the first rounds have is the sum
  * of what is unlikely, and forgets what the first answer knew. So there are but the last noisy rounds, and what was far from the
  * best is not looked at again in them (README.md, Crowds).
  */
@@ -448,18 +449,6 @@ believe(Search *search, WpNestBelief *out_beliefs)
 
 /* --- the first answer --- */
 
-static double
-total_score(Search *search)
-{
-	double total = 0;
-	for (guint32 p = search->first_parent; p < search->end_parent; p++) {
-		const WpNestParent *parent = &search->problem->parents[p];
-		total += wp_nest_score(search, p) +
-			 wp_timelines_cost_of_once(search->timelines, parent->children, parent->n);
-	}
-	return total;
-}
-
 /* The bundles of a window as they were, with their candidates. */
 typedef struct {
 	WpNestBundle *bundles;
@@ -559,7 +548,7 @@ try_answer(Search *search, const Window *window)
 	learn(search);
 	sweep(search, TRIAL_SWEEPS);
 	learn(search);
-	return total_score(search);
+	return wp_nest_total(search);
 }
 
 /* What the reference tells to begin with: all delays and plans, as they are in the truth. */
@@ -660,22 +649,11 @@ set_start(Search *search)
 	wp_nest_start_free(start);
 }
 
-/* Whether some calls stood in line for a connection. */
-static gboolean
-has_line(const WpNestProblem *problem)
-{
-	gboolean is_lined = problem->is_lined;
-
-	for (guint32 b = 0; b < problem->n_bundles && !is_lined; b++)
-		is_lined = problem->bundles[b].has_waited;
-	return is_lined;
-}
-
-/* Whether there are so many candidates, of calls some of which stood in line. */
+/* Whether there are so many candidates, of calls many of which stood in line. */
 static gboolean
 is_crowded(const WpNestProblem *problem)
 {
-	return problem->n_candidates > CROWDED * problem->n_bundles && has_line(problem);
+	return problem->n_candidates > CROWDED * problem->n_bundles && wp_nest_has_line(problem);
 }
 
 /*
@@ -688,7 +666,7 @@ count_noisy_rounds(const WpNestProblem *problem)
 	gboolean is_holey = problem->n_open > MAX_OPEN * problem->n_parents;
 
 	if (problem->options->is_rough || !is_busy(problem) || problem->has_waits || is_holey ||
-	    has_line(problem))
+	    wp_nest_has_line(problem))
 		return NOISY_ROUNDS;
 	return (guint)CLAMP(NOISY_TRIES / problem->n_candidates, NOISY_ROUNDS, MOST_NOISY);
 }
@@ -713,6 +691,24 @@ search_in_rounds(Search *search, gboolean anneals)
 		if (!sweep(search, is_noisy ? NOISY_SWEEPS : QUIET_SWEEPS) && !is_noisy)
 			break;
 	}
+}
+
+/*
+ * Searches again among the candidates that are left, if it ANNEALS, where the answer shows that many are none: it begins from what
+ * was learned of that answer, and has more rounds the fewer they are. Not where many calls stood in line, as above.
+ */
+static void
+search_again(Search *search, gboolean anneals)
+{
+	WpNestProblem *problem = search->problem;
+
+	if (!anneals || problem->options->is_rough || !is_busy(problem) ||
+	    wp_nest_has_line(problem) || wp_nest_is_stopped(problem) ||
+	    !wp_nest_drop_unused(problem))
+		return;
+	look_at_all(search);
+	forget(search, G_MAXFLOAT);
+	search_in_rounds(search, anneals);
 }
 
 /* Where the answer tells that the host works in order, that is used from now on. */
@@ -752,8 +748,10 @@ wp_nest_search(WpNestProblem *problem)
 	search->memories = g_new0(Memory, MAX(problem->n_candidates, 1));
 	look_at_all(search);
 	forget(search, G_MAXFLOAT);
-	if (search->n_ambiguous)
+	if (search->n_ambiguous) {
 		search_in_rounds(search, anneals);
+		search_again(search, anneals);
+	}
 	search_in_order(search);
 	if (wp_nest_order_ties(problem))
 		hang_children(search, 0, wp_nest_n_all_parents(problem));

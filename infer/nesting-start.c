@@ -17,6 +17,7 @@
 #include "infer/nesting-modes.h"
 #include "infer/nesting-shift.h"
 #include "infer/nesting-soft.h"
+#include "infer/nesting-unused.h"
 
 #define N_CELLS          64 /* of each gap, in the plane of two gaps */
 #define BINS_A_CELL      4
@@ -24,7 +25,6 @@
 #define N_SHIFTS         6
 #define MAX_FACTOR       2.6
 #define MIN_SHIFT_NS     100e6
-#define MAX_PLANES       4096 /* 32 kB each: with more, classes are not told apart */
 #define HOPELESS         1e-4 /* weight, of the best */
 #define MOST_KEPT        64 /* candidates: of more, the one taken is hardly right, and takes long */
 #define MANY             1.25 /* of the children: more pairs stand out than can be true */
@@ -73,8 +73,7 @@ cell_of_bin(guint bin)
 static gsize
 plane_key(const Start *start, guint32 class, guint32 kind, WpNestMode mode)
 {
-	gsize of_class = start->by_class ? (gsize) class * start->problem->n_kinds : 0;
-	return (of_class + kind) * WP_NEST_N_MODES + mode;
+	return wp_nest_place(start->problem, start->by_class, class, kind, mode);
 }
 
 static guint32
@@ -484,31 +483,6 @@ take_likeliest(Start *start, guint32 first, guint32 end)
 	}
 }
 
-/* Whether enough of bundles FIRST to END use each mode, by (class, kind, mode). (transfer full) */
-static guint8 *
-find_used(const Start *start, guint32 first, guint32 end)
-{
-	WpNestProblem *problem = start->problem;
-	g_autofree guint32 *used = g_new0(guint32, MAX(start->n_numbers, 1));
-	guint8 *is_used = g_new(guint8, MAX(start->n_numbers, 1));
-
-	for (guint32 b = first; b < end; b++) {
-		const WpNestBundle *bundle = &problem->bundles[b];
-		if (bundle->parent == WP_NO_PARENT)
-			continue;
-		guint32 class = problem->parents[bundle->parent].class;
-		WpNestMode mode = wp_nest_mode(problem, bundle, bundle->parent);
-		used[plane_key(start, class, bundle->kind, mode)]++;
-	}
-	for (gsize key = 0; key < start->n_numbers; key++) {
-		guint32 all = 0;
-		for (gsize m = 0; m < WP_NEST_N_MODES; m++)
-			all += used[key - key % WP_NEST_N_MODES + m];
-		is_used[key] = used[key] > MIN_EXCESS && used[key] > MIN_EXCESS_SHARE * all;
-	}
-	return is_used;
-}
-
 static double
 best_weight(const Start *start, const WpNestBundle *bundle)
 {
@@ -570,7 +544,7 @@ void
 wp_nest_start_drop(WpNestStart *start, guint32 first, guint32 end)
 {
 	WpNestProblem *problem = start->problem;
-	g_autofree guint8 *is_used = find_used(start, first, end);
+	g_autofree guint8 *is_used = wp_nest_find_used(problem, first, end);
 	guint32 kept = first < end ? problem->bundles[first].first_candidate : 0;
 
 	for (guint32 b = first; b < end; b++) {
@@ -599,13 +573,11 @@ wp_nest_start_drop(WpNestStart *start, guint32 first, guint32 end)
 WpNestStart *
 wp_nest_start_new(WpNestProblem *problem)
 {
-	guint64 planes = (guint64)problem->n_classes * problem->n_kinds * WP_NEST_N_MODES;
 	WpNestStart *start = g_new0(WpNestStart, 1);
 
 	start->problem = problem;
-	start->by_class = planes <= MAX_PLANES;
-	start->n_numbers = (start->by_class ? problem->n_classes : 1) * (gsize)problem->n_kinds *
-			   WP_NEST_N_MODES;
+	start->by_class = wp_nest_tells_classes(problem);
+	start->n_numbers = wp_nest_n_places(problem, start->by_class);
 	start->numbers = g_new0(guint32, MAX(start->n_numbers, 1));
 	start->strides = g_new0(guint32, MAX(problem->n_kinds, 1));
 	start->real = g_ptr_array_new_with_free_func(g_free);

@@ -45,6 +45,7 @@
  *   nesting-ties.c      what came in one packet, and left in one
  *   nesting-agree.c     the answer with most links that others have as well
  *   nesting-unseen.c    parents of which the capture shows one end, or none
+ *   nesting-unused.c    where children may lie to their parents, and do not in an answer
  *   nesting-search.c    moves that make the whole likelier; the probability of each link
  *
  * All times are ns. All numbers (parents, children, ...) are indices of one problem.
@@ -311,6 +312,9 @@ gint64 wp_nest_learn_reach(WpNestProblem *problem);
  * they came to the line: those that it says; where it says nothing, those that are found.
  */
 void wp_nest_find_waiting(WpNestProblem *problem, const WpNestHost *host);
+
+/* Whether so many have waited, or begin when they came to the line, that this shapes all of the host. */
+gboolean wp_nest_has_line(const WpNestProblem *problem);
 
 /* What stands for how long after its parent's begin such a bundle begins: of all parents the same. */
 #define WP_NEST_WAITED_NS ((gint64)1000000000)

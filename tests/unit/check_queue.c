@@ -54,4 +54,52 @@ START_TEST(who_comes_first_is_served_first)
 }
 END_TEST
 
-WP_SUITE_OF_ROWS("queue", { who_comes_first_is_served_first, G_N_ELEMENTS(rows) })
+/*
+ * A shop whose program keeps its connections in stacks: calls often follow another over the one that has just come back, though others
+ * are free.
+ */
+static const char stacks[] =
+	"[simulation]\nrequests = %d\nseed = %d\nnetwork = normal(60us, 30%%)\n"
+	"[service app]\n[service auth]\n[service db]\n[service cache]\n"
+	"[pool app auth]\nconnections = 8\nreuse = newest\n"
+	"[pool app db]\nconnections = 4\nreuse = newest\n"
+	"[pool app cache]\nconnections = 4\nreuse = newest\n"
+	"[client users]\nclients = 14\nthink = exponential(6ms)\n"
+	"plan = choose 3 { call app.item } 2 { call app.cart } 1 { call app.search } 1 { call "
+	"app.order }\n"
+	"[operation app.item]\n"
+	"plan = work normal(2ms, 20%%); call cache.get; maybe 30%% { call db.item; work "
+	"exponential(3ms) }; "
+	"work lognormal(2ms, 0.5); reply; work uniform(1ms, 5ms); call cache.set\n"
+	"[operation app.cart]\n"
+	"plan = work exponential(1ms); call auth.check; call cache.cart; work lognormal(1ms, 0.4); "
+	"call db.price; work exponential(2ms)\n"
+	"[operation app.search]\n"
+	"plan = work lognormal(8ms, 0.5); call db.search; work exponential(1ms); call cache.get; "
+	"work normal(2ms, 30%%)\n"
+	"[operation app.order]\n"
+	"plan = work exponential(1ms); call auth.check; work normal(1500us, 20%%); call db.order; "
+	"work exponential(1ms); call cache.del\n"
+	"[operation auth.check]\nplan = work lognormal(2500us, 0.5)\n"
+	"[operation db.item]\nplan = work lognormal(300us, 0.5)\n"
+	"[operation db.price]\nplan = work lognormal(4ms, 0.6)\n"
+	"[operation db.search]\nplan = work lognormal(7ms, 0.4)\n"
+	"[operation db.order]\nplan = work lognormal(5ms, 0.5)\n"
+	"[operation cache.get]\nplan = work normal(80us, 20%%)\n"
+	"[operation cache.set]\nplan = work normal(80us, 20%%)\n"
+	"[operation cache.del]\nplan = work normal(80us, 20%%)\n"
+	"[operation cache.cart]\nplan = work normal(80us, 20%%)\n";
+
+START_TEST(what_is_free_is_no_line)
+{
+	g_autofree char *scenario = g_strdup_printf(stacks, wp_test_number(2500, 100), _i + 1);
+	double right, said;
+
+	wp_test_infer_simulated(scenario, "stacks", &right, &said);
+	if (wp_test_number(1, 0)) /* with all these taken for calls that waited .50 */
+		ck_assert_msg(right >= 0.53, "seed %d: %.3f right", _i + 1, right);
+}
+END_TEST
+
+WP_SUITE_OF_ROWS("queue", { who_comes_first_is_served_first, G_N_ELEMENTS(rows) },
+		 { what_is_free_is_no_line, 2 })
