@@ -703,11 +703,13 @@ search_again(Search *search, gboolean anneals)
 	WpNestProblem *problem = search->problem;
 
 	if (!anneals || problem->options->is_rough || !is_busy(problem) ||
-	    wp_nest_has_line(problem) || wp_nest_is_stopped(problem) ||
-	    !wp_nest_drop_unused(problem))
+	    wp_nest_has_line(problem) || wp_nest_is_stopped(problem))
+		return;
+	gboolean are_many = wp_nest_drop_unused(problem);
+	forget(search, G_MAXFLOAT); /* those that are left have other numbers */
+	if (!are_many)
 		return;
 	look_at_all(search);
-	forget(search, G_MAXFLOAT);
 	search_in_rounds(search, anneals);
 }
 
