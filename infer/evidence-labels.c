@@ -69,7 +69,7 @@ has_labels(const WpEvidenceHost *host)
 static gpointer
 begin(const WpEvidenceHost *host)
 {
-	return wp_levels_new(host, N_LEVELS, level_of, host);
+	return wp_levels_new(host, N_LEVELS, NULL, level_of, host);
 }
 
 const WpEvidenceKind wp_evidence_labels = {

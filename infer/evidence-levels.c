@@ -1,5 +1,6 @@
 /*
- * Levels: counts per edge (class of parents, kind of bundles), backed off to the kind of bundles.
+ * Levels: counts per edge (class of parents, kind of bundles), backed off to the kind of bundles; of each group of
+ * bundles on its own.
  *
  * The first estimate knows no weights. Of a kind's n bundles each has one true pair among its candidates,
  * the others are accidents; what accidents look like is counted on parents that cannot be theirs:
@@ -12,10 +13,12 @@
 
 #include <string.h>
 
-#define ACCIDENTS   4    /* drawn a bundle */
-#define ENOUGH      4000 /* bundles of a kind, to count accidents */
-#define KIND_SHRINK 4.0  /* pairs that speak for "worth nothing" */
-#define EDGE_SHRINK 10.0 /* pairs that speak for an edge being like its kind */
+#define LEAST_DRAWS 4     /* accidents drawn a bundle */
+#define MOST_DRAWS  64    /* ... where bundles are few: one pair in hundreds may be what tells */
+#define ENOUGH      64000 /* accidents of a kind and group */
+#define MOST_ASKED  4000  /* bundles of a kind and group, that accidents are drawn for */
+#define KIND_SHRINK 4.0   /* pairs that speak for "worth nothing" */
+#define EDGE_SHRINK 10.0  /* pairs that speak for an edge being like its kind */
 #define MAX_NATS    12.0
 
 typedef struct {
@@ -28,6 +31,10 @@ typedef struct {
 struct WpLevels {
 	const WpEvidenceHost *host;
 	guint n_levels;
+	guint n_groups;
+	guint8 *groups;  /* by bundle */
+	guint32 n_edges; /* edges and kinds are those of the host, each once a group */
+	guint32 n_kinds;
 	guint8 *levels; /* by pair */
 	guint32 *kinds; /* by edge */
 	Counts *all;    /* by edge: every pair, as if wrong */
@@ -67,22 +74,41 @@ pick_parent(const WpNestProblem *problem, guint32 number)
 	return (guint32)(spread * problem->n_parents >> 32);
 }
 
+static guint32
+kind_of(const WpLevels *levels, guint32 bundle)
+{
+	guint32 kind = levels->host->problem->bundles[bundle].kind;
+	return kind * levels->n_groups + levels->groups[bundle];
+}
+
+static guint32
+edge_of(const WpLevels *levels, guint32 pair)
+{
+	guint8 group = levels->groups[levels->host->bundles[pair]];
+	return levels->host->edges[pair] * levels->n_groups + group;
+}
+
 static void
 draw_accidents(WpLevels *levels, WpLevelFunc func, gconstpointer data)
 {
 	const WpNestProblem *problem = levels->host->problem;
-	g_autofree guint32 *met = g_new0(guint32, MAX(problem->n_kinds, 1));
+	g_autofree guint32 *n_bundles = g_new0(guint32, levels->n_kinds);
+	g_autofree guint32 *met = g_new0(guint32, levels->n_kinds);
 
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		n_bundles[kind_of(levels, b)]++;
 	for (guint32 b = 0; b < problem->n_bundles; b++) {
 		const WpNestBundle *bundle = &problem->bundles[b];
-		if (met[bundle->kind]++ >= ENOUGH)
+		guint32 kind = kind_of(levels, b);
+		if (met[kind]++ >= MOST_ASKED)
 			continue;
-		for (guint32 i = 0; i < ACCIDENTS; i++) {
-			guint32 p = pick_parent(problem, b * ACCIDENTS + i + 1);
+		guint32 n_draws = CLAMP(ENOUGH / n_bundles[kind], LEAST_DRAWS, MOST_DRAWS);
+		for (guint32 i = 0; i < n_draws; i++) {
+			guint32 p = pick_parent(problem, b * n_draws + i + 1);
 			const WpNestParent *parent = &problem->parents[p];
 			if (parent->begin_ns > bundle->begin_ns ||
 			    parent->end_ns + wp_nest_after(problem, parent) < bundle->begin_ns)
-				add(&levels->null[bundle->kind], func(data, b, p), 0, 1);
+				add(&levels->null[kind], func(data, b, p), 0, 1);
 		}
 	}
 }
@@ -102,8 +128,24 @@ find_levels(WpLevels *levels, WpLevelFunc func, gconstpointer data)
 	return speaks;
 }
 
+static void
+number_groups(WpLevels *levels, WpGroupFunc group_func, gconstpointer data)
+{
+	const WpNestProblem *problem = levels->host->problem;
+
+	levels->groups = g_new0(guint8, MAX(problem->n_bundles, 1));
+	levels->n_groups = 1;
+	for (guint32 b = 0; b < problem->n_bundles && group_func; b++) {
+		levels->groups[b] = (guint8)group_func(data, b);
+		levels->n_groups = MAX(levels->n_groups, levels->groups[b] + 1u);
+	}
+	levels->n_edges = levels->host->n_edges * levels->n_groups;
+	levels->n_kinds = MAX(problem->n_kinds, 1) * levels->n_groups;
+}
+
 WpLevels *
-wp_levels_new(const WpEvidenceHost *host, guint n_levels, WpLevelFunc func, gconstpointer data)
+wp_levels_new(const WpEvidenceHost *host, guint n_levels, WpGroupFunc group_func, WpLevelFunc func,
+	      gconstpointer data)
 {
 	WpLevels *levels = g_new0(WpLevels, 1);
 
@@ -116,17 +158,18 @@ wp_levels_new(const WpEvidenceHost *host, guint n_levels, WpLevelFunc func, gcon
 		wp_levels_free(levels);
 		return NULL;
 	}
-	levels->kinds = g_new0(guint32, (gsize)levels->host->n_edges + 1);
-	levels->all = g_new0(Counts, (gsize)levels->host->n_edges + 1);
-	levels->nats = g_malloc0_n((gsize)levels->host->n_edges + 1, sizeof levels->nats[0]);
+	number_groups(levels, group_func, data);
+	levels->kinds = g_new0(guint32, (gsize)levels->n_edges + 1);
+	levels->all = g_new0(Counts, (gsize)levels->n_edges + 1);
+	levels->nats = g_malloc0_n((gsize)levels->n_edges + 1, sizeof levels->nats[0]);
 	for (guint32 i = 0; i < host->n_pairs; i++) {
-		guint32 edge = levels->host->edges[i];
-		levels->kinds[edge] = host->problem->bundles[host->bundles[i]].kind;
+		guint32 edge = edge_of(levels, i);
+		levels->kinds[edge] = kind_of(levels, host->bundles[i]);
 		add(&levels->all[edge], levels->levels[i], 0, 1);
 	}
-	levels->by_edge = g_new0(Counts, MAX(levels->host->n_edges, 1));
-	levels->by_kind = g_new0(Counts, MAX(host->problem->n_kinds, 1));
-	levels->null = g_new0(Counts, MAX(host->problem->n_kinds, 1));
+	levels->by_edge = g_new0(Counts, (gsize)levels->n_edges + 1);
+	levels->by_kind = g_new0(Counts, levels->n_kinds);
+	levels->null = g_new0(Counts, levels->n_kinds);
 	draw_accidents(levels, func, data);
 	return levels;
 }
@@ -137,6 +180,7 @@ wp_levels_free(gpointer data)
 	WpLevels *levels = data;
 	if (!levels)
 		return;
+	g_free(levels->groups);
 	g_free(levels->levels);
 	g_free(levels->kinds);
 	g_free(levels->all);
@@ -172,15 +216,15 @@ static void
 guess(WpLevels *levels)
 {
 	const WpNestProblem *problem = levels->host->problem;
-	g_autofree double *n_bundles = g_new0(double, MAX(problem->n_kinds, 1));
+	g_autofree double *n_bundles = g_new0(double, levels->n_kinds);
 
 	for (guint32 b = 0; b < problem->n_bundles; b++)
-		n_bundles[problem->bundles[b].kind] +=
+		n_bundles[kind_of(levels, b)] +=
 			levels->host->first_pair[b + 1] > levels->host->first_pair[b];
 	memset(levels->weights, 0, levels->host->n_pairs * sizeof levels->weights[0]);
-	for (guint32 e = 0; e < levels->host->n_edges; e++)
+	for (guint32 e = 0; e < levels->n_edges; e++)
 		add_counts(&levels->by_kind[levels->kinds[e]], &levels->all[e]);
-	for (guint32 k = 0; k < problem->n_kinds; k++)
+	for (guint32 k = 0; k < levels->n_kinds; k++)
 		guess_kind(levels, &levels->by_kind[k], &levels->null[k], n_bundles[k]);
 }
 
@@ -221,7 +265,7 @@ nats_of(const WpLevels *levels, guint32 number, guint level, double weight)
 static void
 fill_nats(WpLevels *levels)
 {
-	for (guint32 e = 0; e < levels->host->n_edges; e++)
+	for (guint32 e = 0; e < levels->n_edges; e++)
 		for (guint l = 0; l < levels->n_levels; l++)
 			for (gint w = 0; w < 2; w++)
 				levels->nats[e][l][w] = (float)nats_of(levels, e, l, w);
@@ -231,23 +275,22 @@ void
 wp_levels_learn(gpointer data, const double *weights)
 {
 	WpLevels *levels = data;
-	const WpNestProblem *problem = levels->host->problem;
 
-	memset(levels->by_edge, 0, levels->host->n_edges * sizeof levels->by_edge[0]);
-	memset(levels->by_kind, 0, problem->n_kinds * sizeof levels->by_kind[0]);
+	memset(levels->by_edge, 0, levels->n_edges * sizeof levels->by_edge[0]);
+	memset(levels->by_kind, 0, levels->n_kinds * sizeof levels->by_kind[0]);
 	if (!weights) {
 		guess(levels);
 		fill_nats(levels);
 		return;
 	}
-	memcpy(levels->by_edge, levels->all, levels->host->n_edges * sizeof levels->all[0]);
+	memcpy(levels->by_edge, levels->all, levels->n_edges * sizeof levels->all[0]);
 	for (guint32 i = 0; i < levels->host->n_candidates; i++) {
 		levels->weights[i] = weights[i];
 		if (weights[i] > 0)
-			add(&levels->by_edge[levels->host->edges[i]], levels->levels[i], weights[i],
+			add(&levels->by_edge[edge_of(levels, i)], levels->levels[i], weights[i],
 			    -weights[i]);
 	}
-	for (guint32 e = 0; e < levels->host->n_edges; e++)
+	for (guint32 e = 0; e < levels->n_edges; e++)
 		add_counts(&levels->by_kind[levels->kinds[e]], &levels->by_edge[e]);
 	fill_nats(levels);
 }
@@ -260,6 +303,6 @@ wp_levels_score(gpointer data, guint32 pair)
 	double weight = levels->weights[pair];
 
 	if (weight == 0 || weight == 1)
-		return (double)levels->nats[levels->host->edges[pair]][level][weight > 0];
-	return nats_of(levels, levels->host->edges[pair], level, weight);
+		return (double)levels->nats[edge_of(levels, pair)][level][weight > 0];
+	return nats_of(levels, edge_of(levels, pair), level, weight);
 }

@@ -21,11 +21,18 @@ typedef struct WpLevels WpLevels;
 typedef guint (*WpLevelFunc)(gconstpointer data, guint32 bundle, guint32 parent);
 
 /*
- * (transfer full) Asks FUNC for the level of each pair, and of accidents: bundles with parents that
- * cannot be theirs. NULL where no pair is above 0.
+ * The group of a bundle, a small number; asked for in wp_levels_new() alone. Bundles that accidents befall more often
+ * than others of their kind are of another group: a call that has ten values meets one by chance ten times as often as
+ * a call that has one. Each group learns on its own what its levels are worth.
  */
-WpLevels *wp_levels_new(const WpEvidenceHost *host, guint n_levels, WpLevelFunc func,
-			gconstpointer data);
+typedef guint (*WpGroupFunc)(gconstpointer data, guint32 bundle);
+
+/*
+ * (transfer full) Asks FUNC for the level of each pair, and of accidents: bundles with parents that
+ * cannot be theirs. NULL where no pair is above 0. GROUP_FUNC may be NULL: all are alike.
+ */
+WpLevels *wp_levels_new(const WpEvidenceHost *host, guint n_levels, WpGroupFunc group_func,
+			WpLevelFunc func, gconstpointer data);
 
 /* The other functions of a WpEvidenceKind whose begin() gives a WpLevels. */
 void wp_levels_learn(gpointer levels, const double *weights);

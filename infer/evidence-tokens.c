@@ -6,7 +6,7 @@
  * What parent and child share counts by how rare it is among the parents: log2(parents / parents that have
  * it), added up. A value that all carry is worth nothing. Identifiers are not believed because of their
  * name either: a proxy may use one again for all calls of a connection. What each level is worth is learned
- * from pairs that nest.
+ * from pairs that nest, of calls with few and with many values apart.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@
 #define N_LEVELS      12
 #define BITS_A_LEVEL  1.5 /* of rareness */
 #define MAX_OF_BUNDLE 64  /* tokens */
+#define MAX_GROUP     4u
 
 /* The known tokens of a parent or bundle, ascending: 2 * number, + 1 for an identifier. */
 typedef struct {
@@ -140,6 +141,14 @@ level_of(gconstpointer data, guint32 bundle, guint32 parent)
 	return (guint)MIN(ceil(bits / BITS_A_LEVEL), N_LEVELS - 1);
 }
 
+/* How many values it has: none, one, two or three, four to seven, more. */
+static guint
+group_of(gconstpointer data, guint32 bundle)
+{
+	const Tokens *self = data;
+	return MIN(g_bit_storage(self->bundles[bundle].n), MAX_GROUP);
+}
+
 static gboolean
 has_tokens(const WpEvidenceHost *host)
 {
@@ -172,7 +181,7 @@ begin_either(const WpEvidenceHost *host, gboolean of_ids)
 			  .bundles = bundles };
 
 	find_tokens(&tokens);
-	WpLevels *levels = wp_levels_new(host, N_LEVELS, level_of, &tokens);
+	WpLevels *levels = wp_levels_new(host, N_LEVELS, group_of, level_of, &tokens);
 	g_free(tokens.bits);
 	return levels;
 }
