@@ -101,7 +101,8 @@ struct WpNestSearch {
 	guint32 end_parent;
 	guint32 first_candidate; /* likewise what is tried */
 	guint32 end_candidate;
-	gboolean knows; /* timelines were learned from the truth and stay */
+	const struct WpNestDraws *draws; /* that say how sure links are; NULL until they are made */
+	gboolean knows;                  /* timelines were learned from the truth and stay */
 };
 
 /* The best move of a bundle: with noise the one to make, without it the one to remember. */

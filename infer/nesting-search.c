@@ -7,6 +7,7 @@
 
 #include "infer/evidence-kind.h"
 #include "infer/nesting-agree.h"
+#include "infer/nesting-draws.h"
 #include "infer/nesting-moves.h"
 #include "infer/nesting-overlaps.h"
 #include "infer/nesting-ties.h"
@@ -214,22 +215,6 @@ look_at_all(Search *search)
 
 /* --- how sure --- */
 
-/* Sweeps by chance. */
-typedef struct {
-	gint warm_up; /* until the answer is one of many */
-	gint n;       /* that count */
-	gint a_model; /* then learn from that answer */
-} Draws;
-
-/* Where the answer is taken from them as well they have to be many, as who has one of each only ever exchanges. */
-static const Draws few_draws = { 4, 12, 4 }, many_draws = { 24, 60, 4 };
-
-static const Draws *
-draws_of(const WpNestProblem *problem)
-{
-	return problem->siblings ? &many_draws : &few_draws;
-}
-
 /*
  * What the best move of bundle NUMBER to its candidate AT gains. Between two that have not changed since that was
  * tried with what is known now it is what it was then; but in a host that works in order, where it depends on others.
@@ -316,9 +301,10 @@ draw(Search *search, guint32 number, Shares *shares)
 }
 
 static void
-believe_shares(const WpNestProblem *problem, guint32 number, guint32 parent, const double *shares,
+believe_shares(const Search *search, guint32 number, guint32 parent, const double *shares,
 	       WpNestBelief *out)
 {
+	const WpNestProblem *problem = search->problem;
 	const WpNestBundle *bundle = &problem->bundles[number];
 	gboolean is_unseen = problem->parents[parent].is_ghost;
 	double best = 0, unseen = 0, own = 0;
@@ -326,7 +312,7 @@ believe_shares(const WpNestProblem *problem, guint32 number, guint32 parent, con
 	for (guint32 i = 0; i < bundle->n_candidates; i++) {
 		guint32 at = bundle->first_candidate + i;
 		guint32 other = problem->candidates[at].parent;
-		double share = shares[at] / draws_of(problem)->n;
+		double share = shares[at] / search->draws->n;
 		if (problem->parents[other].is_ghost) {
 			unseen += share;
 		} else if (other == parent) {
@@ -348,7 +334,7 @@ draw_answers(Search *search, double *out_shares)
 {
 	WpNestProblem *problem = search->problem;
 	gsize n_bundles = MAX(problem->n_bundles, 1);
-	const Draws *draws = draws_of(problem);
+	const WpNestDraws *draws = search->draws = wp_nest_draws_for(search);
 	WpNestTwins *twins = wp_nest_twins_new(problem);
 	Shares shares = { out_shares, g_new(guint32, n_bundles), g_new0(guint8, n_bundles) };
 
@@ -394,7 +380,7 @@ may_agree(const Search *search, const guint32 *answer, const double *shares)
 		n_alone += parent == WP_NO_PARENT || problem->parents[parent].is_ghost;
 	}
 	return problem->siblings && !wp_nest_is_stopped(problem) &&
-	       sum < UNSURE * draws_of(problem)->n * search->n_ambiguous &&
+	       sum < UNSURE * search->draws->n * search->n_ambiguous &&
 	       n_alone <= MAX_ALONE * problem->n_bundles;
 }
 
@@ -441,7 +427,7 @@ believe(Search *search, WpNestBelief *out_beliefs)
 		if (wp_nest_is_stopped(problem))
 			out_beliefs[b].probability = -1;
 		else
-			believe_shares(problem, b, answer[b], shares, &out_beliefs[b]);
+			believe_shares(search, b, answer[b], shares, &out_beliefs[b]);
 	}
 	/* Ties, and answers that agree, are of messages alone: those put bundles in order, and not yet parents. */
 	take_answer(search, answer, problem->n_messages == 0);

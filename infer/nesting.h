@@ -45,6 +45,7 @@
  *   nesting-ties.c      what came in one packet, and left in one
  *   nesting-agree.c     the answer with most links that others have as well
  *   nesting-unseen.c    parents of which the capture shows one end, or none
+ *   nesting-draws.c     how many answers are drawn to say how sure each link is
  *   nesting-unused.c    where children may lie to their parents, and do not in an answer
  *   nesting-search.c    moves that make the whole likelier; the probability of each link
  *
