@@ -33,8 +33,10 @@ struct WpLevels {
 	guint n_levels;
 	guint n_groups;
 	guint8 *groups;  /* by bundle */
-	guint32 n_edges; /* edges and kinds are those of the host, each once a group */
-	guint32 n_kinds;
+	guint32 n_kinds; /* kinds and edges are those of the host, each once a group */
+	guint32 n_edges;
+	guint32 *
+		numbers; /* by edge of the host, group: the number of that edge, where it has pairs */
 	guint8 *levels; /* by pair */
 	guint32 *kinds; /* by edge */
 	Counts *all;    /* by edge: every pair, as if wrong */
@@ -85,7 +87,7 @@ static guint32
 edge_of(const WpLevels *levels, guint32 pair)
 {
 	guint8 group = levels->groups[levels->host->bundles[pair]];
-	return levels->host->edges[pair] * levels->n_groups + group;
+	return levels->numbers[(gsize)levels->host->edges[pair] * levels->n_groups + group];
 }
 
 static void
@@ -139,8 +141,25 @@ number_groups(WpLevels *levels, WpGroupFunc group_func, gconstpointer data)
 		levels->groups[b] = (guint8)group_func(data, b);
 		levels->n_groups = MAX(levels->n_groups, levels->groups[b] + 1u);
 	}
-	levels->n_edges = levels->host->n_edges * levels->n_groups;
 	levels->n_kinds = MAX(problem->n_kinds, 1) * levels->n_groups;
+}
+
+/* Most edges have calls of one group or two. */
+static void
+number_edges(WpLevels *levels)
+{
+	const WpEvidenceHost *host = levels->host;
+	gsize n_most = (gsize)host->n_edges * levels->n_groups;
+
+	levels->numbers = g_new(guint32, n_most + 1);
+	memset(levels->numbers, 0xff, n_most * sizeof levels->numbers[0]);
+	for (guint32 i = 0; i < host->n_pairs; i++) {
+		guint8 group = levels->groups[host->bundles[i]];
+		guint32 *number =
+			&levels->numbers[(gsize)host->edges[i] * levels->n_groups + group];
+		if (*number == G_MAXUINT32)
+			*number = levels->n_edges++;
+	}
 }
 
 WpLevels *
@@ -159,6 +178,7 @@ wp_levels_new(const WpEvidenceHost *host, guint n_levels, WpGroupFunc group_func
 		return NULL;
 	}
 	number_groups(levels, group_func, data);
+	number_edges(levels);
 	levels->kinds = g_new0(guint32, (gsize)levels->n_edges + 1);
 	levels->all = g_new0(Counts, (gsize)levels->n_edges + 1);
 	levels->nats = g_malloc0_n((gsize)levels->n_edges + 1, sizeof levels->nats[0]);
@@ -181,6 +201,7 @@ wp_levels_free(gpointer data)
 	if (!levels)
 		return;
 	g_free(levels->groups);
+	g_free(levels->numbers);
 	g_free(levels->levels);
 	g_free(levels->kinds);
 	g_free(levels->all);
