@@ -11,9 +11,10 @@
 WpTempFile *
 wp_temp_file_name(const char *suffix)
 {
-	/* GLib draws names from the clock: of two processes at once both may draw one, as it is free again below. */
-	g_autofree char *stem =
-		g_strdup_printf("%s/wirepath-test-%d-XXXXXX", g_get_tmp_dir(), (int)getpid());
+	/* GLib draws names from the clock, and one may come twice, here and in another process, as it is free again below. */
+	static gint n_names;
+	g_autofree char *stem = g_strdup_printf("%s/wirepath-test-%d-%d-XXXXXX", g_get_tmp_dir(),
+						(int)getpid(), g_atomic_int_add(&n_names, 1));
 	int fd = g_mkstemp(stem);
 
 	ck_assert_int_ge(fd, 0);
