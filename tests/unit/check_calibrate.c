@@ -85,7 +85,8 @@ START_TEST(says_what_is_so)
 		{ 15, 0.02, 0.05, 0.1 }, /* three of ten are right */
 	};
 	for (int i = 0; i < wp_test_number(G_N_ELEMENTS(rows), 1); i++) {
-		g_autoptr(WpTree) tree = wp_tree_of_requests(rows[i].period, 1500);
+		g_autoptr(WpTree) tree =
+			wp_tree_of_requests(rows[i].period, wp_test_number(1500, 500));
 		g_autoptr(WpLinks) links = infer(tree);
 		g_autofree WpLink *alone = g_memdup2(links->links, links->n * sizeof *alone);
 		double before = fabs(excess_of(tree, links));
@@ -133,7 +134,7 @@ START_TEST(knows_who_has_waited)
 
 	for (int seed = 1; seed <= n; seed++) {
 		g_autofree char *scenario =
-			g_strdup_printf(text, wp_test_number(1500, 60), seed, pools[_i].clients);
+			g_strdup_printf(text, wp_test_number(1000, 40), seed, pools[_i].clients);
 		double own_right, own_said;
 		wp_test_infer_simulated(scenario, "pool", &own_right, &own_said);
 		right += own_right / n;

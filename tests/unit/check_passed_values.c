@@ -129,10 +129,10 @@ START_TEST(many_values_meet_by_accident)
 	static const WpNestingOptions without = { .after_ns = -1, .no_evidence = "tokens" };
 	g_autoptr(WpTree) tree = make_shop(wp_test_number(1000, 30), rows[_i].seed);
 	double share = share_given(tree, rows[_i].parent, NULL);
-	double without_it = share_given(tree, rows[_i].parent, &without);
 
 	if (wp_test_number(FALSE, TRUE)) /* so few say nothing */
 		return;
+	double without_it = share_given(tree, rows[_i].parent, &without);
 	ck_assert_msg(share >= rows[_i].floor, "%s: %.3f", rows[_i].parent, share);
 	ck_assert_msg(without_it <= rows[_i].most_without, "%s: too easy: %.3f without values",
 		      rows[_i].parent, without_it);
