@@ -492,10 +492,6 @@ best_weight(const Start *start, const WpNestBundle *bundle)
 	return best;
 }
 
-/*
- * Candidates outside, in a mode that hardly anybody uses, are no candidates; nor are those that are hopeless
- * beside the best.
- */
 static int
 compare_weights(gconstpointer a, gconstpointer b)
 {
@@ -540,6 +536,10 @@ keep(Kept *kept, double weight)
 	return TRUE;
 }
 
+/*
+ * Candidates outside, in a mode that hardly anybody uses, are no candidates; nor are those that are hopeless
+ * beside the best.
+ */
 void
 wp_nest_start_drop(WpNestStart *start, guint32 first, guint32 end)
 {

@@ -102,4 +102,4 @@ START_TEST(what_is_free_is_no_line)
 END_TEST
 
 WP_SUITE_OF_ROWS("queue", { who_comes_first_is_served_first, G_N_ELEMENTS(rows) },
-		 { what_is_free_is_no_line, 1 })
+		 { what_is_free_is_no_line, 2 })
