@@ -86,7 +86,7 @@ START_TEST(says_what_is_so)
 	};
 	for (int i = 0; i < wp_test_number(G_N_ELEMENTS(rows), 1); i++) {
 		g_autoptr(WpTree) tree =
-			wp_tree_of_requests(rows[i].period, wp_test_number(1500, 500));
+			wp_tree_of_requests(rows[i].period, wp_test_number(1500, 300));
 		g_autoptr(WpLinks) links = infer(tree);
 		g_autofree WpLink *alone = g_memdup2(links->links, links->n * sizeof *alone);
 		double before = fabs(excess_of(tree, links));
@@ -166,7 +166,7 @@ END_TEST
 
 START_TEST(repeats)
 {
-	g_autoptr(WpTree) tree = wp_tree_of_requests(30, wp_test_number(400, 150));
+	g_autoptr(WpTree) tree = wp_tree_of_requests(30, wp_test_number(400, 135));
 	g_autoptr(WpLinks) one = infer(tree), two = infer(tree), before = infer(tree);
 	calibrate(tree, one);
 	calibrate(tree, two);

@@ -470,7 +470,7 @@ START_TEST(subjects)
 	double at_us = 0, several;
 
 	g_array_set_size(truth, 1);
-	for (int n = 0; n < wp_test_number(400, 30); n++) {
+	for (int n = 0; n < wp_test_number(400, 15); n++) {
 		guint64 first = truth->len;
 		guint subject = wp_random64_below(&random, brokers[_i].n_subjects);
 		guint turn = wp_random64_below(&random, 3), n_subjects = brokers[_i].n_subjects;

@@ -235,7 +235,7 @@ static const Workload workloads[] = {
 	{ "a connection for each request", 600, 60, .5, 100, 200, 100, 3, ALWAYS, 0, .7, 1,
 	  CONNECTIONS },
 	{ "transactions", 600, 60, .5, 100, 200, 100, 3, ALWAYS, 0, .7, 1, TRANSACTIONS },
-	{ "sticky connections", 2000, 60, .5, 100, 200, 100, 2, ALWAYS, 0, .8, 1, STICKY },
+	{ "sticky connections", 1200, 60, .5, 100, 200, 100, 2, ALWAYS, 0, .8, 1, STICKY },
 	{ "calls of several requests in a packet", 1000, 1200, .2, 4000, 3000, 3000, 1, ALWAYS, 0,
 	  .65, .6, PACKED },
 };
@@ -311,7 +311,8 @@ END_TEST
 /* Requests that share a few connections to db, and wait in line for one. Times in us. */
 typedef struct {
 	const char *name;
-	int between_us; /* mean time between requests */
+	int n;          /* requests */
+	int between_us; /* mean time between them */
 	int connections;
 	int n_calls;  /* over the connection that it got, one after another */
 	int think_us; /* between them */
@@ -329,7 +330,7 @@ make_line(const Line *line)
 	int free_us[POOL] = { 0 };
 	double at_us = 1000;
 
-	for (int i = 0; i < wp_test_number(1000, 30); i++) {
+	for (int i = 0; i < wp_test_number(line->n, 30); i++) {
 		int own = 0, begin_us = (int)at_us;
 		for (int k = 1; k < line->connections; k++)
 			own = free_us[k] < free_us[own] ? k : own;
@@ -358,11 +359,12 @@ make_line(const Line *line)
 START_TEST(waiting_for_connections)
 {
 	static const Line rows[] = {
-		{ "hardly a line", 300, 3, 1, 0, .92, 1, FALSE },
-		{ "a line at times", 125, 3, 1, 0, .6, .35, FALSE },
-		{ "always a line", 108, 3, 1, 0, .6, .25, FALSE },
-		{ "statement after statement, all free", 300, POOL, 4, 20, .93, 1, FALSE },
-		{ "statement after statement, each worker its own", 560, 3, 4, 20, .99, 1, TRUE },
+		{ "hardly a line", 1000, 300, 3, 1, 0, .92, 1, FALSE },
+		{ "a line at times", 1000, 125, 3, 1, 0, .6, .35, FALSE },
+		{ "always a line", 1000, 108, 3, 1, 0, .6, .25, FALSE },
+		{ "statement after statement, all free", 1000, 300, POOL, 4, 20, .93, 1, FALSE },
+		{ "statement after statement, each worker its own", 250, 560, 3, 4, 20, .99, 1,
+		  TRUE },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(WpTree) tree = make_line(&rows[i]);
@@ -751,7 +753,7 @@ START_TEST(simulated_hosts)
 		const Host *host = &hosts[h];
 		g_autofree char *scenario =
 			g_strdup_printf("[simulation]\nrequests = %d\n%s",
-					wp_test_number(host->requests, 50), host->text);
+					wp_test_number(host->requests, 30), host->text);
 		g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
 		g_autoptr(WpTrace) trace = wp_test_simulate(scenario, host->name, truth);
 		WpResolveOptions names;

@@ -154,7 +154,7 @@ START_TEST(right)
 {
 	const Found *row = &found[_i];
 	g_autofree char *text = g_strconcat(servers, row->client, row->plan, NULL);
-	g_autofree char *scenario = g_strdup_printf(text, wp_test_number(1000, 60));
+	g_autofree char *scenario = g_strdup_printf(text, wp_test_number(1000, 30));
 	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
 	g_autoptr(WpTrace) trace = wp_test_simulate(scenario, row->name, truth);
 	WpResolveOptions names;

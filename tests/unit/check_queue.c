@@ -42,7 +42,7 @@ static const struct {
 START_TEST(who_comes_first_is_served_first)
 {
 	g_autofree char *scenario =
-		g_strdup_printf(text, wp_test_number(1000, 40), rows[_i].workers,
+		g_strdup_printf(text, wp_test_number(600, 40), rows[_i].workers,
 				rows[_i].connections, rows[_i].rate, rows[_i].work_us,
 				rows[_i].work_us, rows[_i].work_us, rows[_i].again);
 	double right, said;
@@ -92,7 +92,7 @@ static const char stacks[] =
 
 START_TEST(what_is_free_is_no_line)
 {
-	g_autofree char *scenario = g_strdup_printf(stacks, wp_test_number(2500, 40), _i + 1);
+	g_autofree char *scenario = g_strdup_printf(stacks, wp_test_number(1500, 40), _i + 1);
 	double right, said;
 
 	wp_test_infer_simulated(scenario, "stacks", &right, &said);

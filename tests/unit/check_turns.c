@@ -266,7 +266,7 @@ START_TEST(right_parents)
 	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
 	WpResolveOptions names;
 	g_autofree char *text = g_strdup_printf("[simulation]\nseed = %d\nrequests = %d\n%s",
-						load->seed, wp_test_number(700, 60), gateway);
+						load->seed, wp_test_number(700, 40), gateway);
 	g_autoptr(WpTrace) trace = wp_test_simulate(text, "gateway", truth);
 
 	wp_resolve_options_init(&names);
