@@ -9,6 +9,8 @@
 #include "infer/random.h"
 #include "infer/redraw.h"
 
+#define NEARBY 16 /* requests of a path, at least, that follow one another and change places */
+
 struct WpDeal {
 	const WpResolved *resolved;
 	const WpTrace *trace;
@@ -133,7 +135,17 @@ is_dealt(const WpDeal *deal, gsize number, guint32 span)
 	       begin_ns <= deal->to_ns;
 }
 
-/* Deals the requests of each path among their arrivals: the shift of every root. */
+static void
+shuffle(WpDeal *deal, guint32 *numbers, guint32 n)
+{
+	for (; n > 1; n--) {
+		guint32 other = wp_random64_below(&deal->random, n), kept = numbers[n - 1];
+		numbers[n - 1] = numbers[other];
+		numbers[other] = kept;
+	}
+}
+
+/* Deals the requests of each path among the arrivals about theirs: the shift of every root. */
 static void
 deal_requests(WpDeal *deal)
 {
@@ -155,10 +167,11 @@ deal_requests(WpDeal *deal)
 	for (guint i = 0; i < lists->len; i++) {
 		const GArray *list = lists->pdata[i];
 		g_autofree guint32 *dealt = g_memdup2(list->data, list->len * sizeof(guint32));
-		for (guint32 k = list->len; k > 1; k--) {
-			guint32 other = wp_random64_below(&deal->random, k), kept = dealt[k - 1];
-			dealt[k - 1] = dealt[other];
-			dealt[other] = kept;
+		guint32 n_parts = MAX(1, list->len / NEARBY);
+		for (guint64 part = 0; part < n_parts; part++) {
+			guint32 from = (guint32)(list->len * part / n_parts);
+			guint32 to = (guint32)(list->len * (part + 1) / n_parts);
+			shuffle(deal, dealt + from, to - from);
 		}
 		for (guint k = 0; k < list->len; k++) {
 			guint32 place = g_array_index(list, guint32, k);

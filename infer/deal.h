@@ -1,8 +1,9 @@
 /*
  * WpDeal: the requests of a capture dealt anew among their arrivals, and inferred again. The requests as they were
  * found become a capture of their own, whose truth is known by that: each is put in the place of another one
- * that takes the same path, so that as many begin at the same times, last as long and do the same, but run
- * beside other requests.
+ * that takes the same path and came at about the same time, so that as many begin at the same times, last as long and do
+ * the same, but run beside other requests. Not of any time: a machine is slow or has much in hand for a while, and so
+ * is all that it does then. A slow request among quick ones would be found more easily, or less, than it was.
  *
  *     found   |-- 1 --|   |---- 2 ----|        1 and 2 take one path, and so do 3 and 4
  *               |-- 3 --|    |- 4 -|

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "infer/engine-nesting.h"
+#include "infer/random.h"
 #include "tests/support/simulated.h"
 #include "tests/support/suite.h"
 #include "tests/support/tree.h"
@@ -99,6 +100,52 @@ START_TEST(says_what_is_so)
 			      rows[i].period, whole);
 		for (guint32 k = 0; k < links->n; k++)
 			ck_assert_uint_eq(links->links[k].parent, alone[k].parent);
+	}
+}
+END_TEST
+
+#define SPELL 200 /* requests */
+
+/* (transfer full) Spells of quick requests, and of those for which everything takes SLOWER times as long; as many are in flight. */
+static WpTree *
+make_spells(int period, int slower, int n)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	WpRandom64 random = { 42 };
+	int at = 0;
+
+	for (int i = 0; i < n; i++) {
+		int scale = i / SPELL % 2 ? slower : 1;
+		int times[] = { 0, 50, 20, 20, 20, 20 }, varies[] = { 0, 100, 60, 80, 60, 60 };
+		times[0] = at + (int)wp_random64_below(&random, (guint)(period * scale));
+		for (gsize k = 1; k < G_N_ELEMENTS(times); k++)
+			times[k] = times[k - 1] +
+				   scale * (times[k] +
+					    (int)wp_random64_below(&random, (guint)varies[k]));
+		g_string_append_printf(text, "c>w[%d-%d](a[%d-%d],b[%d-%d]) ", times[0], times[5],
+				       times[1], times[2], times[3], times[4]);
+		at += period * scale;
+	}
+	return wp_tree_new(text->str);
+}
+
+/* What is slow for a while is dealt among what was slow as well; among all, .09 and .06 too little was promised. */
+START_TEST(knows_slow_spells)
+{
+	static const struct {
+		int period;
+		int slower;
+		double most; /* off afterwards */
+	} rows[] = { { 60, 10, 0.03 }, { 40, 10, 0.03 } };
+	for (int i = 0; i < wp_test_number(G_N_ELEMENTS(rows), 1); i++) {
+		g_autoptr(WpTree) tree =
+			make_spells(rows[i].period, rows[i].slower, wp_test_number(1600, 150));
+		g_autoptr(WpLinks) links = infer(tree);
+		calibrate(tree, links);
+		double excess = excess_of(tree, links);
+		if (wp_test_number(1, 0))
+			ck_assert_msg(fabs(excess) <= rows[i].most, "every %d us: %.3f",
+				      rows[i].period, excess);
 	}
 }
 END_TEST
@@ -213,5 +260,6 @@ START_TEST(deals_a_part)
 }
 END_TEST
 
-WP_SUITE_OF_ROWS("calibrate", { says_what_is_so, 0 }, { knows_who_has_waited, G_N_ELEMENTS(pools) },
-		 { leaves_alone, 0 }, { repeats, 0 }, { deals_a_part, 0 })
+WP_SUITE_OF_ROWS("calibrate", { says_what_is_so, 0 }, { knows_slow_spells, 0 },
+		 { knows_who_has_waited, G_N_ELEMENTS(pools) }, { leaves_alone, 0 }, { repeats, 0 },
+		 { deals_a_part, 0 })
