@@ -699,15 +699,22 @@ search_again(Search *search, gboolean anneals)
 	search_in_rounds(search, anneals);
 }
 
-/* Where the answer tells that the host works in order, that is used from now on. */
+/*
+ * Where the answer tells that the host works in order, that is used from now on. What it got wrong for want of that may be
+ * calls of several requests in a circle, each with the next one's: if it ANNEALS noise takes them apart, single moves do not.
+ */
 static void
-search_in_order(Search *search)
+search_in_order(Search *search, gboolean anneals)
 {
 	if (search->n_ambiguous == 0 || wp_nest_is_stopped(search->problem))
 		return;
 	learn(search);
 	search->temperature = 0;
 	search->fifo = wp_nest_fifo_new(search->problem, search->timelines);
+	if (search->fifo && anneals) {
+		forget(search, G_MAXFLOAT);
+		search_in_rounds(search, anneals);
+	}
 	for (guint round = 0; search->fifo && round < QUIET_ROUNDS; round++) {
 		forget(search, G_MAXFLOAT);
 		sweep(search, QUIET_SWEEPS);
@@ -740,7 +747,7 @@ wp_nest_search(WpNestProblem *problem)
 		search_in_rounds(search, anneals);
 		search_again(search, anneals);
 	}
-	search_in_order(search);
+	search_in_order(search, anneals);
 	if (wp_nest_order_ties(problem))
 		hang_children(search, 0, wp_nest_n_all_parents(problem));
 	return search;

@@ -743,6 +743,15 @@ static const Host hosts[] = {
 	  "repeat 3 { call D.get; work lognormal(1ms, 0.8) }\n"
 	  "[operation C.get]\nplan = work lognormal(4ms, 0.8)\n"
 	  "[operation D.get]\nplan = work lognormal(6ms, 0.8)\n" },
+	/* In order: what was found before that was known has two exchanged, which no single move mends. */
+	{ "a loop", 1500, 1, FALSE,
+	  "seed = 2\nnetwork = normal(50us, 20%)\n[service node]\ncores = 1\n[service auth]\ncores "
+	  "= "
+	  "1\n[service db]\n[client users]\narrivals = poisson(200/s)\nplan = call node.page\n"
+	  "[operation node.page]\nplan = work uniform(0.5ms, 1.5ms); call auth.check; work "
+	  "uniform(0.2ms, 0.6ms); repeat 2 { call db.query; work uniform(0.2ms, 0.6ms) }\n"
+	  "[operation auth.check]\nplan = work uniform(0.2ms, 1.8ms)\n"
+	  "[operation db.query]\nplan = wait lognormal(10ms, 0.5)\n" },
 };
 
 START_TEST(simulated_hosts)

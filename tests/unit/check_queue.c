@@ -42,7 +42,7 @@ static const struct {
 START_TEST(who_comes_first_is_served_first)
 {
 	g_autofree char *scenario =
-		g_strdup_printf(text, wp_test_number(600, 40), rows[_i].workers,
+		g_strdup_printf(text, wp_test_number(1000, 40), rows[_i].workers,
 				rows[_i].connections, rows[_i].rate, rows[_i].work_us,
 				rows[_i].work_us, rows[_i].work_us, rows[_i].again);
 	double right, said;
