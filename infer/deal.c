@@ -135,16 +135,6 @@ is_dealt(const WpDeal *deal, gsize number, guint32 span)
 	       begin_ns <= deal->to_ns;
 }
 
-static void
-shuffle(WpDeal *deal, guint32 *numbers, guint32 n)
-{
-	for (; n > 1; n--) {
-		guint32 other = wp_random64_below(&deal->random, n), kept = numbers[n - 1];
-		numbers[n - 1] = numbers[other];
-		numbers[other] = kept;
-	}
-}
-
 /* Deals the requests of each path among the arrivals about theirs: the shift of every root. */
 static void
 deal_requests(WpDeal *deal)
@@ -171,7 +161,7 @@ deal_requests(WpDeal *deal)
 		for (guint64 part = 0; part < n_parts; part++) {
 			guint32 from = (guint32)(list->len * part / n_parts);
 			guint32 to = (guint32)(list->len * (part + 1) / n_parts);
-			shuffle(deal, dealt + from, to - from);
+			wp_random64_shuffle(&deal->random, dealt + from, to - from);
 		}
 		for (guint k = 0; k < list->len; k++) {
 			guint32 place = g_array_index(list, guint32, k);

@@ -48,15 +48,9 @@ typedef WpNestBest Best;
 static void
 shuffle(Search *search)
 {
-	for (guint32 first = 0; first < search->n_ambiguous; first += SHUFFLED) {
-		guint32 *block = search->ambiguous + first;
-		for (guint32 i = MIN(SHUFFLED, search->n_ambiguous - first); i > 1; i--) {
-			guint32 j = wp_random64_below(&search->random, i);
-			guint32 other = block[i - 1];
-			block[i - 1] = block[j];
-			block[j] = other;
-		}
-	}
+	for (guint32 first = 0; first < search->n_ambiguous; first += SHUFFLED)
+		wp_random64_shuffle(&search->random, search->ambiguous + first,
+				    MIN(SHUFFLED, search->n_ambiguous - first));
 }
 
 /* --- rounds --- */

@@ -39,4 +39,15 @@ wp_random64_below(WpRandom64 *random, guint32 n)
 	return (guint32)((wp_random64_next(random) >> 32) * n >> 32);
 }
 
+/* Puts the N NUMBERS in an order by chance, each order about as likely. */
+static inline void
+wp_random64_shuffle(WpRandom64 *random, guint32 *numbers, guint32 n)
+{
+	for (; n > 1; n--) {
+		guint32 other = wp_random64_below(random, n), kept = numbers[n - 1];
+		numbers[n - 1] = numbers[other];
+		numbers[other] = kept;
+	}
+}
+
 #endif
