@@ -257,8 +257,9 @@ link_bundle(Engine *engine, const WpNestProblem *problem, guint32 number,
 	if (bundle->parent == WP_NO_PARENT)
 		return;
 	guint32 parent = problem->parents[bundle->parent].span; /* WP_NO_SPAN: not seen */
-	guint32 words =
-		parent == WP_NO_SPAN ? WP_EVIDENCE_UNSEEN : words_for(engine, problem, number);
+	guint32 words = parent != WP_NO_SPAN                    ? words_for(engine, problem, number)
+			: wp_nest_may_be_alone(problem, bundle) ? WP_EVIDENCE_ROOT
+								: WP_EVIDENCE_UNSEEN;
 	for (guint32 i = 0; i < bundle->n; i++) {
 		guint32 child = problem->bundle_children[bundle->first + i];
 		guint32 span = problem->children[child].span;

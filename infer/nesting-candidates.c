@@ -252,7 +252,8 @@ choose_candidates(const WpNestProblem *problem, WpNestBundle *bundle, GArray *fo
 	if (bundle->n_candidates == 0)
 		return;
 	WpNestCandidate *own = &g_array_index(found, WpNestCandidate, bundle->first_candidate);
-	if (!wp_nest_has_inside(problem, own, bundle->n_candidates))
+	if (!wp_nest_has_inside(problem, own, bundle->n_candidates) &&
+	    !wp_nest_may_be_alone(problem, bundle))
 		return;
 	for (guint32 i = 0; i < bundle->n_candidates; i++)
 		if (choice->keeps(bundle, &own[i], choice->data))

@@ -197,12 +197,46 @@ set_children(Search *search, guint32 number, const List *list, double score)
 
 /* --- moves --- */
 
+/*
+ * Whether MOVE takes a bundle from being alone: then one of its kind comes back to no parent at all. Nothing tells one ghost of
+ * such from another but that each is of its own bundle.
+ */
+static gboolean
+is_from_alone(const WpNestProblem *problem, const Move *move)
+{
+	return problem->alone_nats && move->from == wp_nest_ghost_of(problem, move->bundle) &&
+	       wp_nest_may_be_alone(problem, &problem->bundles[move->bundle]) &&
+	       problem->parents[move->from].n == 1;
+}
+
+/* Whose bundle OTHER may be, when MOVE takes its own from a parent; WP_NO_PARENT: it may not. */
+static guint32
+parent_for(const WpNestProblem *problem, const Move *move, guint32 other)
+{
+	const WpNestBundle *bundle = &problem->bundles[other];
+	guint32 ghost;
+
+	if (wp_nest_find_candidate(problem, bundle, move->from) >= 0)
+		return move->from;
+	if (!is_from_alone(problem, move) || !wp_nest_may_be_alone(problem, bundle))
+		return WP_NO_PARENT;
+	ghost = wp_nest_ghost_of(problem, other);
+	return wp_nest_find_candidate(problem, bundle, ghost) >= 0 ? ghost : WP_NO_PARENT;
+}
+
 void
 wp_nest_make_move(Search *search, Move *move)
 {
+	static const List nothing = { .n = 0 };
+
 	search->clock++;
 	prepare(search, move);
-	set_children(search, move->from, &search->of_from, move->score_from);
+	guint32 from = move->kind == WP_NEST_MOVE_SWAP
+			       ? parent_for(search->problem, move, move->other)
+			       : move->from;
+	if (from != move->from)
+		set_children(search, move->from, &nothing, 0);
+	set_children(search, from, &search->of_from, move->score_from);
 	set_children(search, move->to, &search->of_to, move->score_to);
 }
 
@@ -300,7 +334,7 @@ bundle_to_swap(const WpNestProblem *problem, const Move *move, guint32 at)
 	const WpNestBundle *other = &problem->bundles[number];
 	gboolean may_come = other->kind == problem->bundles[move->bundle].kind &&
 			    problem->bundle_children[other->first] == child &&
-			    wp_nest_find_candidate(problem, other, move->from) >= 0;
+			    parent_for(problem, move, number) != WP_NO_PARENT;
 	return may_come ? number : WP_NO_BUNDLE;
 }
 

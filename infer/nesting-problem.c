@@ -768,6 +768,7 @@ wp_nest_problem_free(WpNestProblem *problem)
 	g_free(problem->candidates);
 	g_free(problem->accidents);
 	g_free(problem->spontaneous);
+	g_free(problem->alone_nats);
 	g_free(problem->least_ns);
 	g_free(problem->siblings);
 	g_free(problem);

@@ -2,6 +2,9 @@
  * How long after a one-way message what it causes may begin. Nothing encloses that, so the times alone have
  * to tell: the gaps between what is sent and the messages before it are counted, and counted again with what
  * is sent moved in time (nesting-shift.h), where every gap is an accident. As many gaps as there are causes stand out.
+ *
+ * So it is with what a reply leaves behind, and the gaps to replies. That there is such work shows where calls begin while none is
+ * in hand; or else nothing has caused them: a timer has.
  */
 #include "infer/nesting-shift.h"
 
@@ -24,6 +27,18 @@
 #define BEYOND         (3 * BINS_AN_OCTAVE) /* bins that tell the load at one before them */
 #define NEAR           4                    /* bins on either side: they vary alike */
 #define SLACK          1.5                  /* the last of it is rarer than what stands out */
+
+#define MIN_ALONE   10 /* children of a type that begin while no call is in hand */
+#define MAX_CALL_NS G_GINT64_CONSTANT(3600000000000)
+#define GIVEN_UP    4    /* times the longest call: one without a return is the longer for that */
+#define MIN_OUTSIDE 0.05 /* of a type's children are outside of calls */
+#define MOST_LATE                                                                                  \
+	0.7 /* ... of these: the rest may be noise, or hidden as clients wait for their replies */
+#define HALF_LATE   0.5 /* ... which is no telling from noise where that is as much */
+#define CLEAR_LATE  0.5 /* standard deviations, as it is known that more are outside */
+#define LATE_SLACK  2.0 /* waits by an exponential law stand out most up to 1.3 times their mean */
+#define MAX_LATE_NS 1e9 /* what a reply leaves behind begins within */
+#define TIMES_LOST  4.0 /* calls that are missing: fewer begin alone as their parents are lost */
 
 /*
  * Event loops sleep for whole milliseconds from when something last woke them: what they send by a timer comes so long
@@ -299,14 +314,14 @@ surplus_of(const Reach *reach, const Range *range, double n, double *out_noise)
  * that is the reach, but not once every child has its cause.
  */
 static void
-stretch(const Reach *reach, Range *range, double n)
+stretch(const Reach *reach, Range *range, double n, double clear)
 {
 	double noise;
 	double within = surplus_of(reach, range, n, &noise);
 	while (range->end + BINS_AN_OCTAVE <= reach->n_bins && within < WHOLE * n) {
 		Range next = { range->end, range->end + BINS_AN_OCTAVE };
 		double more = surplus_of(reach, &next, n, &noise);
-		if (more < CLEAR_MORE * noise || more < MORE * within)
+		if (more < clear * noise || more < MORE * within)
 			break;
 		within += more;
 		range->end = next.end;
@@ -343,12 +358,12 @@ least_gap(const Reach *reach)
 	return least_ns;
 }
 
-/* Sets the spontaneous children of TYPE; returns its reach in ns. */
-static double
-learn_type(Reach *reach, guint32 type, guint32 n_of_type, double *out_spontaneous)
+/* Counts the gaps of children of TYPE, of N_OF_TYPE enough of them, and by chance. Returns how many it has looked at. */
+static guint32
+count_type(Reach *reach, guint32 type, guint32 stride)
 {
 	const WpNestProblem *problem = reach->problem;
-	guint32 stride = MAX(n_of_type / ENOUGH, 1), met = 0, n = 0;
+	guint32 met = 0, n = 0;
 
 	for (gint i = 0; i < N_BINS; i++)
 		reach->real[i] = 0;
@@ -365,11 +380,21 @@ learn_type(Reach *reach, guint32 type, guint32 n_of_type, double *out_spontaneou
 	learn_null(reach);
 	reach->was_moved = FALSE;
 	memset(reach->left_out, 0, sizeof reach->left_out);
+	return n;
+}
+
+/* Sets the spontaneous children of TYPE; returns its reach in ns. */
+static double
+learn_type(Reach *reach, guint32 type, guint32 n_of_type, double *out_spontaneous)
+{
+	guint32 stride = MAX(n_of_type / ENOUGH, 1);
+	double n = count_type(reach, type, stride);
 	Range range = range_of_excess(reach, n);
+
 	*out_spontaneous = 0;
 	if (range.end == 0)
 		return 0;
-	stretch(reach, &range, n);
+	stretch(reach, &range, n, CLEAR_MORE);
 	*out_spontaneous = count_spontaneous(reach, &range, n) * stride;
 	return end_of_bin(reach, range.end - 1);
 }
@@ -396,11 +421,28 @@ longest_reach(const Reach *reach)
 	return MAX((double)backs[n / 2], reach->problem->grain_ns);
 }
 
+/* Bins up to LIMIT_NS. */
+static void
+set_bins(Reach *reach, double limit_ns)
+{
+	while (reach->n_bins < N_BINS && end_of_bin(reach, reach->n_bins - 1) < limit_ns)
+		reach->n_bins++;
+}
+
+static guint32 *
+count_types(const WpNestProblem *problem)
+{
+	guint32 *n_of = g_new0(guint32, MAX(problem->n_types, 1));
+	for (guint32 c = 0; c < problem->n_children; c++)
+		n_of[problem->children[c].type]++;
+	return n_of;
+}
+
 gint64
 wp_nest_learn_reach(WpNestProblem *problem)
 {
 	g_autofree gint64 *times = g_new(gint64, MAX(problem->n_parents, 1));
-	g_autofree guint32 *n_of = g_new0(guint32, MAX(problem->n_types, 1));
+	g_autofree guint32 *n_of = count_types(problem);
 	Reach reach = { .problem = problem, .times = times };
 	g_autofree gint64 *least_ns = g_new0(gint64, MAX(problem->n_types, 1));
 	gboolean was_moved = FALSE;
@@ -411,11 +453,8 @@ wp_nest_learn_reach(WpNestProblem *problem)
 			times[reach.n++] = problem->parents[p].begin_ns;
 	if (reach.n == 0 || problem->n_children == 0)
 		return 0;
-	for (guint32 c = 0; c < problem->n_children; c++)
-		n_of[problem->children[c].type]++;
 	double limit_ns = longest_reach(&reach);
-	while (reach.n_bins < N_BINS && end_of_bin(&reach, reach.n_bins - 1) < limit_ns)
-		reach.n_bins++;
+	set_bins(&reach, limit_ns);
 	problem->spontaneous = g_new0(double, problem->n_types);
 	WpNestShift shift = wp_nest_shift_of(problem, 0, 1);
 	reach.order = wp_nest_order_new(problem, &shift);
@@ -430,4 +469,220 @@ wp_nest_learn_reach(WpNestProblem *problem)
 	problem->only_wakes = was_moved && longest_ns <= 0;
 	wp_nest_order_free(reach.order);
 	return (gint64)MIN(SLACK * longest_ns, limit_ns);
+}
+
+/* --- behind replies --- */
+
+/* Follows the time of a host: until when calls are in hand, and for how long none was. */
+typedef struct {
+	const WpNestProblem *problem;
+	gint64 given_up_ns; /* calls without a return are in hand for so long */
+	guint32 next;       /* parent */
+	guint32 next_open;  /* parent without a return */
+	gboolean has_begun;
+	gint64 first_ns;
+	gint64 until_ns;
+	gint64 idle_ns;
+} Hand;
+
+static void
+take_in_hand(Hand *hand, gint64 begin_ns, gint64 end_ns)
+{
+	if (!hand->has_begun)
+		hand->first_ns = hand->until_ns = begin_ns;
+	hand->has_begun = TRUE;
+	hand->idle_ns += MAX(begin_ns - hand->until_ns, 0);
+	hand->until_ns = MAX(hand->until_ns, end_ns);
+}
+
+/* Goes on to what begins by TIME_NS. */
+static void
+go_to(Hand *hand, gint64 time_ns)
+{
+	const WpNestProblem *problem = hand->problem;
+	guint32 n = problem->n_parents, n_open = n + problem->n_open;
+
+	for (;;) {
+		const WpNestParent *parent = &problem->parents[hand->next];
+		const WpNestParent *open = &problem->parents[hand->next_open];
+		gboolean has_own = hand->next < n && parent->begin_ns <= time_ns;
+		gboolean has_open = hand->next_open < n_open && open->begin_ns <= time_ns;
+		if (has_own && (!has_open || parent->begin_ns <= open->begin_ns)) {
+			take_in_hand(hand, parent->begin_ns, parent->end_ns);
+			hand->next++;
+		} else if (has_open) {
+			take_in_hand(hand, open->begin_ns, open->begin_ns + hand->given_up_ns);
+			hand->next_open++;
+		} else {
+			return;
+		}
+	}
+}
+
+/* Of each type, the children that begin while no call is in hand. Returns the share of the time in which none is. */
+static double
+count_alone(const WpNestProblem *problem, guint32 *n_alone)
+{
+	gint64 skew_ns = problem->options->skew_ns, longest_ns = 0;
+	Hand hand = { .problem = problem, .next_open = problem->n_parents };
+
+	for (guint32 p = 0; p < problem->n_parents; p++)
+		longest_ns =
+			MAX(longest_ns, problem->parents[p].end_ns - problem->parents[p].begin_ns);
+	hand.given_up_ns = GIVEN_UP * MIN(longest_ns, MAX_CALL_NS);
+	for (guint32 c = 0; c < problem->n_children; c++) {
+		const WpNestChild *child = &problem->children[c];
+		go_to(&hand, child->begin_ns + skew_ns);
+		if (hand.has_begun && child->begin_ns > hand.until_ns + skew_ns)
+			n_alone[child->type]++;
+	}
+	go_to(&hand, G_MAXINT64);
+	return (double)hand.idle_ns / MAX((double)(hand.until_ns - hand.first_ns), 1);
+}
+
+/* A type more of which begins outside of calls than mistakes would make of one that calls enclose. */
+typedef struct {
+	guint32 type;
+	guint32 stride;
+	double outside; /* share of all, by how many are alone, and for how long nothing is in hand */
+	double reach_ns; /* behind replies; 0: nothing stands out there */
+} Late;
+
+/* (transfer full) */
+static GArray *
+list_late(const WpNestProblem *problem)
+{
+	g_autofree guint32 *n_of = count_types(problem);
+	g_autofree guint32 *n_alone = g_new0(guint32, MAX(problem->n_types, 1));
+	GArray *list = g_array_new(FALSE, FALSE, sizeof(Late));
+	double idle = count_alone(problem, n_alone);
+
+	for (guint32 t = 0; t < problem->n_types; t++) {
+		double outside = MIN(n_alone[t] / MAX(idle * n_of[t], 1), 1);
+		Late late = { t, MAX(n_of[t] / ENOUGH, 1), outside, 0 };
+		if (n_alone[t] >= MIN_ALONE && outside >= MIN_OUTSIDE)
+			g_array_append_val(list, late);
+	}
+	return list;
+}
+
+/* Where what begins behind replies stands out most from chance; none where it does not. */
+static Range
+range_of_late(Reach *reach, double n)
+{
+	Range best = { 0, 0 };
+	double most = CLEAR;
+
+	for (gint end = 1; end <= reach->n_bins; end++) {
+		const Range own = { 0, end };
+		double noise, surplus = surplus_of(reach, &own, 0, &noise);
+		if (surplus > FEW && surplus > most * noise) {
+			most = surplus / noise;
+			best = own;
+		}
+	}
+	return best.end > 0 ? best : range_of_excess(reach, n);
+}
+
+/* Learns how long behind replies children of a type begin. */
+static void
+learn_late_type(Reach *reach, Late *late)
+{
+	double n = count_type(reach, late->type, late->stride);
+	Range range = range_of_late(reach, n);
+
+	if (range.end == 0)
+		return;
+	range.first = 0;
+	stretch(reach, &range, MOST_LATE * late->outside * n, CLEAR_LATE);
+	stretch(reach, &range, late->outside * n, CLEAR_MORE);
+	late->reach_ns = end_of_bin(reach, range.end - 1);
+}
+
+/* The window behind replies, of SOON_NS at least. */
+static gint64
+longest_of(const GArray *list, gint64 soon_ns, double limit_ns)
+{
+	double longest_ns = 0;
+
+	for (guint i = 0; i < list->len; i++)
+		longest_ns = MAX(longest_ns, g_array_index(list, Late, i).reach_ns);
+	return MAX(soon_ns, (gint64)MIN(LATE_SLACK * longest_ns, limit_ns));
+}
+
+/* Of N children those outside of calls that do not stand out in AFTER_NS behind replies. */
+static double
+count_left(const Reach *reach, const Late *late, double n, gint64 after_ns, double *out_noise)
+{
+	Range range = { 0, 0 };
+
+	while (range.end < reach->n_bins && end_of_bin(reach, range.end) < (double)after_ns)
+		range.end++;
+	return late->outside * n - surplus_of(reach, &range, n, out_noise);
+}
+
+/*
+ * Of a type that begins outside of calls, what nothing has caused: all of that, where hardly any of it stands out behind replies.
+ * Less does where requests of one client follow one another, so that it is never a part. SOON_NS tells it best, as little is there
+ * by chance; others of the host may show that more is to be looked at.
+ */
+static double
+count_uncaused(Reach *reach, const Late *late, gint64 soon_ns)
+{
+	double n = count_type(reach, late->type, late->stride), outside = late->outside * n;
+	double noise, far_noise;
+	double left = count_left(reach, late, n, soon_ns, &noise);
+	double far_left = count_left(reach, late, n, reach->problem->after_ns, &far_noise);
+
+	if (left < MOST_LATE * outside || left < CLEAR_LEFT * noise)
+		return 0;
+	if (MAX(far_left, far_noise) < HALF_LATE * outside)
+		return 0;
+	return outside * late->stride;
+}
+
+static void
+note_uncaused(WpNestProblem *problem, guint32 type, double n)
+{
+	const WpNestBundle *last = &problem->bundles[problem->n_bundles - 1];
+	double length_ns = (double)(last->begin_ns - problem->bundles[0].begin_ns);
+
+	if (!problem->alone_nats) {
+		problem->alone_nats = g_new(double, problem->n_types);
+		for (guint32 t = 0; t < problem->n_types; t++)
+			problem->alone_nats[t] = WP_NEST_NEVER;
+	}
+	problem->alone_nats[type] =
+		wp_quick_log(&problem->quick, n * problem->grain_ns / MAX(length_ns, 1));
+}
+
+void
+wp_nest_learn_late(WpNestProblem *problem, double n_lost)
+{
+	g_autoptr(GArray) list = problem->n_messages == 0 ? list_late(problem) : NULL;
+	g_autofree gint64 *times = NULL;
+
+	if (!list || list->len == 0 || problem->n_parents == 0)
+		return;
+	times = g_new(gint64, problem->n_parents);
+	for (guint32 p = 0; p < problem->n_parents; p++)
+		times[p] = problem->parents[p].end_ns;
+	qsort(times, problem->n_parents, sizeof *times, compare_times);
+	Reach reach = { .problem = problem, .times = times, .n = problem->n_parents };
+	double limit_ns = MIN(longest_reach(&reach), MAX_LATE_NS);
+	set_bins(&reach, limit_ns);
+	WpNestShift shift = wp_nest_shift_of(problem, 0, 1);
+	reach.order = wp_nest_order_new(problem, &shift);
+	gint64 soon_ns = problem->after_ns;
+	for (guint i = 0; i < list->len; i++)
+		learn_late_type(&reach, &g_array_index(list, Late, i));
+	if (problem->options->after_ns < 0)
+		problem->after_ns = longest_of(list, soon_ns, limit_ns);
+	for (guint i = 0; i < list->len; i++) {
+		const Late *late = &g_array_index(list, Late, i);
+		double n = late->reach_ns > 0 ? 0 : count_uncaused(&reach, late, soon_ns);
+		if (n > TIMES_LOST * n_lost)
+			note_uncaused(problem, late->type, n);
+	}
+	wp_nest_order_free(reach.order);
 }

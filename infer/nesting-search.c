@@ -621,10 +621,12 @@ set_start(Search *search)
 	wp_timelines_doubt_overlaps(search->timelines, TRUE);
 	const Way *way = choose_way(search, start);
 	wp_nest_start_assign(start, way->rounds, way->slack, 0, problem->n_bundles);
-	if (is_told(search, WP_REFERENCE_STARTED))
+	if (is_told(search, WP_REFERENCE_STARTED)) {
 		wp_nest_take_truth(problem);
-	else
+	} else {
+		wp_nest_start_leave_alone(start);
 		wp_nest_start_drop(start, 0, problem->n_bundles);
+	}
 	hang_children(search, 0, problem->n_parents);
 	wp_nest_start_free(start);
 }

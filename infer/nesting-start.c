@@ -570,6 +570,28 @@ wp_nest_start_drop(WpNestStart *start, guint32 first, guint32 end)
 	}
 }
 
+/* Whether BUNDLE, which may be alone, lies to no candidate as calls lie to their parents. */
+static gboolean
+is_likely_alone(const Start *start, const WpNestBundle *bundle)
+{
+	if (!wp_nest_may_be_alone(start->problem, bundle))
+		return FALSE;
+	for (guint32 i = 0; i < bundle->n_candidates; i++)
+		if (odds_of(start, &start->pairs[bundle->first_candidate + i]) > 1)
+			return FALSE;
+	return TRUE;
+}
+
+void
+wp_nest_start_leave_alone(WpNestStart *start)
+{
+	WpNestProblem *problem = start->problem;
+
+	for (guint32 b = 0; b < problem->n_bundles; b++)
+		if (is_likely_alone(start, &problem->bundles[b]))
+			problem->bundles[b].parent = WP_NO_PARENT;
+}
+
 WpNestStart *
 wp_nest_start_new(WpNestProblem *problem)
 {

@@ -73,13 +73,15 @@ init_ghosts(WpNestProblem *problem, double n_lost)
 {
 	guint32 first = problem->n_parents + problem->n_open, n = problem->n_bundles;
 
-	if (n_lost <= 0 || problem->n_parents == 0 || n < 2)
+	if ((n_lost <= 0 && !problem->alone_nats) || problem->n_parents == 0 || n < 2)
 		return;
 	double length_ns =
 		(double)(problem->bundles[n - 1].begin_ns - problem->bundles[0].begin_ns);
 	problem->n_ghosts = n;
 	problem->unseen_a_grain =
-		wp_quick_log(&problem->quick, n_lost * problem->grain_ns / MAX(length_ns, 1));
+		n_lost <= 0 ? WP_NEST_NEVER
+			    : wp_quick_log(&problem->quick,
+					   n_lost * problem->grain_ns / MAX(length_ns, 1));
 	problem->parents = g_renew(WpNestParent, problem->parents, first + n);
 	gboolean are_messages = 2 * (guint64)problem->n_messages > problem->n_parents;
 	for (guint32 b = 0; b < n; b++)
@@ -101,6 +103,7 @@ wp_nest_unseen_init(WpNestProblem *problem, const WpNestHost *host)
 	for (guint32 t = 0; problem->spontaneous && t < problem->n_types; t++)
 		n_spontaneous += problem->spontaneous[t];
 	init_open(problem, host);
+	wp_nest_learn_late(problem, host->n_lost);
 	init_ghosts(problem, host->n_lost + n_spontaneous);
 }
 
@@ -246,8 +249,10 @@ add_ghosts(Adder *adder, guint32 number, const Type *type)
 	const WpNestProblem *problem = adder->problem;
 	WpNestBundle *bundle = &adder->problem->bundles[number];
 	guint32 ghosts = problem->n_parents + problem->n_open, first;
+	gboolean may_be_alone = wp_nest_may_be_alone(problem, bundle);
+	gboolean may_be_lost = problem->unseen_a_grain > WP_NEST_NEVER;
 
-	if (!problem->n_ghosts)
+	if (!problem->n_ghosts || !(may_be_alone || may_be_lost))
 		return;
 	for (first = adder->n_firsts; first > 0 && adder->n_firsts - first < MAX_GHOSTS; first--)
 		if (bundle->begin_ns - problem->bundles[adder->firsts[first - 1]].begin_ns >
@@ -256,7 +261,8 @@ add_ghosts(Adder *adder, guint32 number, const Type *type)
 	for (; first < adder->n_firsts; first++)
 		add_candidate(adder, bundle, ghosts + adder->firsts[first]);
 	add_candidate(adder, bundle, ghosts + number);
-	if (type->is_first)
+	bundle->n_possible += may_be_alone;
+	if (type->is_first && may_be_lost)
 		adder->firsts[adder->n_firsts++] = number;
 }
 
@@ -271,12 +277,15 @@ add_to_bundle(Adder *adder, guint32 number)
 	g_array_append_vals(adder->candidates, problem->candidates + bundle->first_candidate,
 			    bundle->n_candidates);
 	bundle->first_candidate = first;
-	if (bundle->n_candidates == 0 && (type->is_root || !problem->n_ghosts))
+	if (bundle->n_candidates == 0 && type->is_root)
 		return;
 	add_open(adder, bundle, type->of_begin_ns);
 	add_ghosts(adder, number, type);
-	if (bundle->parent == WP_NO_PARENT)
-		bundle->parent = problem->n_parents + problem->n_open + number;
+	/* The ghost that begins with it, if it may have one; else the last that was called. */
+	if (bundle->parent == WP_NO_PARENT && adder->candidates->len > first)
+		bundle->parent = g_array_index(adder->candidates, WpNestCandidate,
+					       adder->candidates->len - 1)
+					 .parent;
 }
 
 void

@@ -196,10 +196,11 @@ typedef struct {
 	gint64 after_ns;       /* the window of WP_NEST_AFTER */
 	gint64 reach_ns;       /* ... behind a one-way message */
 	double *spontaneous;   /* by type: children that no message has caused; NULL: not asked */
-	gint64 *least_ns;      /* by type: no message causes any so soon; NULL: not known */
-	double *siblings;      /* of a thing, by type; [n_types]: of all types; NULL: not known */
-	gboolean only_wakes;   /* messages tell when things are sent, but cause none */
-	double grain_ns;       /* delays below it are all alike: clock tick, scheduling */
+	double *alone_nats; /* by type: log of how many nothing causes, a grain; NULL: all are caused */
+	gint64 *least_ns;    /* by type: no message causes any so soon; NULL: not known */
+	double *siblings;    /* of a thing, by type; [n_types]: of all types; NULL: not known */
+	gboolean only_wakes; /* messages tell when things are sent, but cause none */
+	double grain_ns;     /* delays below it are all alike: clock tick, scheduling */
 	double per_grain;
 	gboolean has_turns; /* gaps are from turns, and may be negative (nesting-turns.h) */
 	gboolean
@@ -221,6 +222,25 @@ static inline guint32
 wp_nest_n_all_parents(const WpNestProblem *problem)
 {
 	return problem->n_parents + problem->n_open + problem->n_ghosts;
+}
+
+/* Log of how likely what cannot be is. */
+#define WP_NEST_NEVER (-1e6)
+
+/* Whether it may be that nothing causes BUNDLE. */
+static inline gboolean
+wp_nest_may_be_alone(const WpNestProblem *problem, const WpNestBundle *bundle)
+{
+	guint32 child = problem->bundle_children[bundle->first];
+	return problem->alone_nats && bundle->n == 1 &&
+	       problem->alone_nats[problem->children[child].type] > WP_NEST_NEVER;
+}
+
+/* The ghost whose first call BUNDLE may be, where there are any. */
+static inline guint32
+wp_nest_ghost_of(const WpNestProblem *problem, guint32 bundle)
+{
+	return problem->n_parents + problem->n_open + bundle;
 }
 
 /* The window of WP_NEST_AFTER behind PARENT. */
@@ -307,6 +327,13 @@ void wp_nest_weigh_packets(WpNestProblem *problem);
 
 /* How long after a one-way message what it causes may begin; 0: nothing of it stands out (nesting-reach.c). */
 gint64 wp_nest_learn_reach(WpNestProblem *problem);
+
+/*
+ * Learns of types that begin also while no call is in hand how long after a reply they begin (after_ns), or that nothing causes
+ * them (alone_nats): nothing does where calls are alone without regard to replies. N_LOST calls into the host are missing. After
+ * parents whose return was not seen are there.
+ */
+void wp_nest_learn_late(WpNestProblem *problem, double n_lost);
 
 /*
  * Marks the children and bundles of HOST that had waited for a connection (nesting-pool.c), and of which it is not known when
@@ -403,6 +430,9 @@ void wp_nest_start_know(WpNestStart *start);
  */
 void wp_nest_start_assign(WpNestStart *start, guint rounds, double slack, guint32 first,
 			  guint32 end);
+
+/* Takes their parent from bundles that may have none, where none lies to them as parents do. Before any are dropped. */
+void wp_nest_start_leave_alone(WpNestStart *start);
 
 /* Of bundles FIRST to END, drops candidates in modes that the present answer does not use, and the hopeless. */
 void wp_nest_start_drop(WpNestStart *start, guint32 first, guint32 end);

@@ -686,6 +686,15 @@ score_short(WpTimelines *timelines, guint32 number, const guint32 *children, gui
 	return walk.score;
 }
 
+/* As what nothing has caused. */
+static double
+score_alone(const WpTimelines *timelines, guint32 child)
+{
+	const WpNestProblem *problem = timelines->problem;
+	return problem->alone_nats ? problem->alone_nats[problem->children[child].type]
+				   : WP_NEST_NEVER;
+}
+
 double
 wp_timelines_score(WpTimelines *timelines, guint32 parent, const guint32 *children, guint32 n)
 {
@@ -700,5 +709,6 @@ wp_timelines_score(WpTimelines *timelines, guint32 parent, const guint32 *childr
 	else
 		score = score_short(timelines, parent, children, n);
 	score += wp_hold_counts_score(&timelines->holds, children, n);
-	return score - wp_timelines_cost_of_once(timelines, children, n);
+	score -= wp_timelines_cost_of_once(timelines, children, n);
+	return self->is_ghost && n == 1 ? MAX(score, score_alone(timelines, children[0])) : score;
 }
