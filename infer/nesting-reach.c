@@ -8,6 +8,7 @@
  */
 #include "infer/nesting-shift.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@
 #define NEAR           4                    /* bins on either side: they vary alike */
 #define SLACK          1.5                  /* the last of it is rarer than what stands out */
 
-#define MIN_ALONE   10 /* children of a type that begin while no call is in hand */
+#define MIN_ALONE   10 /* times in which children of a type begin while no call is in hand */
 #define MAX_CALL_NS G_GINT64_CONSTANT(3600000000000)
 #define GIVEN_UP    4    /* times the longest call: one without a return is the longer for that */
 #define MIN_OUTSIDE 0.05 /* of a type's children are outside of calls */
@@ -483,6 +484,7 @@ typedef struct {
 	gint64 first_ns;
 	gint64 until_ns;
 	gint64 idle_ns;
+	guint32 n_idle; /* times in which none was, so far */
 } Hand;
 
 static void
@@ -492,6 +494,7 @@ take_in_hand(Hand *hand, gint64 begin_ns, gint64 end_ns)
 		hand->first_ns = hand->until_ns = begin_ns;
 	hand->has_begun = TRUE;
 	hand->idle_ns += MAX(begin_ns - hand->until_ns, 0);
+	hand->n_idle += begin_ns > hand->until_ns;
 	hand->until_ns = MAX(hand->until_ns, end_ns);
 }
 
@@ -519,9 +522,17 @@ go_to(Hand *hand, gint64 time_ns)
 	}
 }
 
-/* Of each type, the children that begin while no call is in hand. Returns the share of the time in which none is. */
+/* Children of a type. */
+typedef struct {
+	guint32 n;
+	guint32 n_alone; /* that begin while no call is in hand */
+	guint32 n_times; /* ... in so many times of that sort: what was lost at once is alone at once */
+	guint32 last; /* of these, from 1 */
+} Alone;
+
+/* Counts them by type. Returns the share of the time in which no call is in hand. */
 static double
-count_alone(const WpNestProblem *problem, guint32 *n_alone)
+count_alone(const WpNestProblem *problem, Alone *types)
 {
 	gint64 skew_ns = problem->options->skew_ns, longest_ns = 0;
 	Hand hand = { .problem = problem, .next_open = problem->n_parents };
@@ -532,9 +543,14 @@ count_alone(const WpNestProblem *problem, guint32 *n_alone)
 	hand.given_up_ns = GIVEN_UP * MIN(longest_ns, MAX_CALL_NS);
 	for (guint32 c = 0; c < problem->n_children; c++) {
 		const WpNestChild *child = &problem->children[c];
+		Alone *alone = &types[child->type];
+		alone->n++;
 		go_to(&hand, child->begin_ns + skew_ns);
-		if (hand.has_begun && child->begin_ns > hand.until_ns + skew_ns)
-			n_alone[child->type]++;
+		if (!hand.has_begun || child->begin_ns <= hand.until_ns + skew_ns)
+			continue;
+		alone->n_alone++;
+		alone->n_times += alone->last != hand.n_idle + 1;
+		alone->last = hand.n_idle + 1;
 	}
 	go_to(&hand, G_MAXINT64);
 	return (double)hand.idle_ns / MAX((double)(hand.until_ns - hand.first_ns), 1);
@@ -548,19 +564,20 @@ typedef struct {
 	double reach_ns; /* behind replies; 0: nothing stands out there */
 } Late;
 
-/* (transfer full) */
+/* (transfer full) Not those of which no more are outside than the loss of N_LOST parents explains. */
 static GArray *
-list_late(const WpNestProblem *problem)
+list_late(const WpNestProblem *problem, double n_lost)
 {
-	g_autofree guint32 *n_of = count_types(problem);
-	g_autofree guint32 *n_alone = g_new0(guint32, MAX(problem->n_types, 1));
+	g_autofree Alone *types = g_new0(Alone, MAX(problem->n_types, 1));
 	GArray *list = g_array_new(FALSE, FALSE, sizeof(Late));
-	double idle = count_alone(problem, n_alone);
+	double idle = count_alone(problem, types);
 
 	for (guint32 t = 0; t < problem->n_types; t++) {
-		double outside = MIN(n_alone[t] / MAX(idle * n_of[t], 1), 1);
-		Late late = { t, MAX(n_of[t] / ENOUGH, 1), outside, 0 };
-		if (n_alone[t] >= MIN_ALONE && outside >= MIN_OUTSIDE)
+		const Alone *own = &types[t];
+		double n = MIN(own->n_alone / MAX(idle, DBL_MIN), own->n);
+		Late late = { t, MAX(own->n / ENOUGH, 1), n / MAX(own->n, 1), 0 };
+		if (own->n_times >= MIN_ALONE && late.outside >= MIN_OUTSIDE &&
+		    n > TIMES_LOST * n_lost)
 			g_array_append_val(list, late);
 	}
 	return list;
@@ -659,7 +676,7 @@ note_uncaused(WpNestProblem *problem, guint32 type, double n)
 void
 wp_nest_learn_late(WpNestProblem *problem, double n_lost)
 {
-	g_autoptr(GArray) list = problem->n_messages == 0 ? list_late(problem) : NULL;
+	g_autoptr(GArray) list = problem->n_messages == 0 ? list_late(problem, n_lost) : NULL;
 	g_autofree gint64 *times = NULL;
 
 	if (!list || list->len == 0 || problem->n_parents == 0)
@@ -681,7 +698,7 @@ wp_nest_learn_late(WpNestProblem *problem, double n_lost)
 	for (guint i = 0; i < list->len; i++) {
 		const Late *late = &g_array_index(list, Late, i);
 		double n = late->reach_ns > 0 ? 0 : count_uncaused(&reach, late, soon_ns);
-		if (n > TIMES_LOST * n_lost)
+		if (n > 0)
 			note_uncaused(problem, late->type, n);
 	}
 	wp_nest_order_free(reach.order);
