@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "infer/alike.h"
 #include "infer/evidence-kind.h"
 #include "infer/map.h"
 #include "infer/mend.h"
@@ -56,6 +57,7 @@ typedef struct {
 	WpLinks *links;
 	WpNestOptions options;
 	WpMissing *missing;
+	guint32 *alike;          /* by span: its callee, or one that stands for those like it */
 	guint32 *joined;         /* by host: kinds that were not told apart */
 	gboolean *solved;        /* by host; not all of them only where it was stopped */
 	WpPace *paces;           /* by host: as found */
@@ -214,6 +216,27 @@ marks_of(const Engine *engine, guint32 host)
 		g_array_append_val(marks, mark->mark);
 	}
 	return marks;
+}
+
+/* (transfer full) Who stands for the callee of each span, as each caller alone tells. */
+static guint32 *
+find_alike(const Engine *engine)
+{
+	const Lists *in = &engine->incoming, *out = &engine->outgoing;
+	guint32 *alike = g_new(guint32, MAX(engine->n_spans, 1));
+
+	for (guint32 i = 0; i < engine->n_spans; i++)
+		alike[i] = engine->spans[i].callee;
+	for (guint32 host = 0; host < engine->n_hosts; host++) {
+		guint32 first = out->first[host], n = out->first[host + 1] - first;
+		guint32 first_in = in->first[host];
+		g_autofree guint32 *nodes =
+			wp_alike_find(engine->resolved, in->spans + first_in,
+				      in->first[host + 1] - first_in, out->spans + first, n);
+		for (guint32 i = 0; i < n; i++)
+			alike[out->spans[first + i]] = nodes[i];
+	}
+	return alike;
 }
 
 /* --- links --- */
@@ -458,6 +481,7 @@ free_work(Engine *engine)
 {
 	g_array_unref(engine->marks);
 	wp_missing_free(engine->missing);
+	g_free(engine->alike);
 	g_free(engine->joined);
 	g_free(engine->solved);
 	g_free(engine->incoming.first);
@@ -558,6 +582,7 @@ run_told(const WpResolved *resolved, const void *given, const Told *told, WpStop
 	engine.marks = g_array_new(FALSE, FALSE, sizeof(HostMark));
 	find_marks(&engine);
 	engine.missing = wp_missing_new(resolved);
+	engine.options.alike = engine.alike = find_alike(&engine);
 	solve_hosts(&engine, (guint)options.threads);
 	keep_paces(&engine);
 	engine.links->has_odds = TRUE;
@@ -566,7 +591,7 @@ run_told(const WpResolved *resolved, const void *given, const Told *told, WpStop
 	wp_links_cut_cycles(engine.links);
 	wp_links_mark_unseen(engine.links, resolved);
 	if (!options.no_mending)
-		wp_links_mend(engine.links, resolved, stop);
+		wp_links_mend(engine.links, resolved, engine.alike, stop);
 	keep_waits(engine.links);
 	keep_drawn(engine.links, engine.spans);
 	wp_links_doubt_owners(engine.links, resolved);

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "infer/mend-private.h"
+#include "infer/mend.h"
 
 #define UNHEARD 0.5  /* instances: the weight of a path that no other request takes */
+#define FEW_OWN 10   /* requests with paths of their own: so few are no habit */
 #define RARE    0.3  /* of the most frequent path from the same first call: less is rare */
 #define N_LOGS  4096 /* counts whose logarithm is kept */
 
@@ -192,6 +194,19 @@ wp_mend_is_rare(const WpMendPaths *paths, guint32 root)
 	       wp_mend_is_rare_path(paths, paths->spans[root].path);
 }
 
+gboolean
+wp_mend_are_diverse(const WpMendPaths *paths)
+{
+	guint32 n = 0, n_own = 0;
+
+	for (guint p = 0; p < paths->n_paths->len; p++) {
+		guint32 n_of_path = g_array_index(paths->n_paths, guint32, p);
+		n += n_of_path;
+		n_own += n_of_path == 1;
+	}
+	return n_own > MAX(WP_MEND_MOST_OWN * n, FEW_OWN);
+}
+
 static double
 log_of(const WpMendPaths *paths, guint32 n)
 {
@@ -251,13 +266,15 @@ number_first_call(WpMendPaths *paths, WpMap *firsts, const WpSpan *span, WpMendS
 
 /* OUT_N_CALLS: by span, how many it makes. */
 static void
-fill_spans(WpMendPaths *paths, const WpLinks *links, const WpSpan *spans, guint32 *out_n_calls)
+fill_spans(WpMendPaths *paths, const WpLinks *links, const WpSpan *spans, const guint32 *alike,
+	   guint32 *out_n_calls)
 {
 	g_autoptr(WpMap) firsts = wp_map_new();
 
 	for (guint32 i = 0; i < paths->n; i++) {
+		guint32 callee = alike ? alike[i] : spans[i].callee;
 		paths->spans[i] = (WpMendSpan){
-			.type = mix(wp_map_key(spans[i].callee + 1, spans[i].label)),
+			.type = mix(wp_map_key(callee + 1, spans[i].label)),
 			.begin_ns = spans[i].call_ns,
 			.end_ns = wp_span_end_ns(&spans[i]),
 			.parent = links->links[i].parent,
@@ -318,7 +335,7 @@ count_all(WpMendPaths *paths)
 
 void
 wp_mend_paths_init(WpMendPaths *paths, const WpLinks *links, const WpResolved *resolved,
-		   const WpQuickLog *quick)
+		   const guint32 *alike, const WpQuickLog *quick)
 {
 	*paths = (WpMendPaths){
 		.quick = quick,
@@ -336,7 +353,7 @@ wp_mend_paths_init(WpMendPaths *paths, const WpLinks *links, const WpResolved *r
 	g_autofree guint32 *n_calls = g_new0(guint32, (gsize)paths->n + 1);
 	for (guint32 n = 0; n < N_LOGS; n++)
 		paths->logs[n] = wp_quick_log(quick, n + UNHEARD);
-	fill_spans(paths, links, wp_resolved_spans(resolved)->spans, n_calls);
+	fill_spans(paths, links, wp_resolved_spans(resolved)->spans, alike, n_calls);
 	add_shapes(paths);
 	hang_calls(paths, n_calls);
 	count_all(paths);

@@ -129,8 +129,11 @@ typedef struct {
 } WpMendPaths;
 
 void wp_mend_paths_init(WpMendPaths *paths, const WpLinks *links, const WpResolved *resolved,
-			const WpQuickLog *quick);
+			const guint32 *alike, const WpQuickLog *quick);
 void wp_mend_paths_clear(WpMendPaths *paths);
+
+/* Whether so many requests take paths of their own that they are no sign of mistakes. */
+gboolean wp_mend_are_diverse(const WpMendPaths *paths);
 
 /* The span without parent above SPAN. */
 static inline guint32

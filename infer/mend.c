@@ -740,7 +740,8 @@ static void
 mend_all(Mend *mend, WpStopFunc stop)
 {
 	/* Where many links are wrong, frequent paths are mistakes too, and calls would be given away for more. */
-	if (wp_links_mean_probability(mend->links) >= WP_MEND_LEAST_MEAN)
+	if (wp_links_mean_probability(mend->links) >= WP_MEND_LEAST_MEAN &&
+	    !wp_mend_are_diverse(&mend->paths))
 		look_again(mend, stop);
 	if (stop && stop())
 		return;
@@ -751,7 +752,7 @@ mend_all(Mend *mend, WpStopFunc stop)
 }
 
 void
-wp_links_mend(WpLinks *links, const WpResolved *resolved, WpStopFunc stop)
+wp_links_mend(WpLinks *links, const WpResolved *resolved, const guint32 *alike, WpStopFunc stop)
 {
 	WpQuickLog quick;
 	Mend mend = {
@@ -769,7 +770,7 @@ wp_links_mend(WpLinks *links, const WpResolved *resolved, WpStopFunc stop)
 
 	wp_quick_log_init(&quick);
 	wp_mend_bundles_init(&mend.bundles, links, resolved, &quick);
-	wp_mend_paths_init(&mend.paths, links, resolved, &quick);
+	wp_mend_paths_init(&mend.paths, links, resolved, alike, &quick);
 	list_movable(&mend);
 	mend_all(&mend, stop);
 	wp_mend_bundles_clear(&mend.bundles);

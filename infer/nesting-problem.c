@@ -46,9 +46,9 @@ typedef struct {
 	guint32 numbers[2]; /* without a return, with one; WP_MAP_NONE: none yet */
 } Named;
 
-/* Numbers (node, label), labels that are rare folded into one. */
+/* Numbers (node, label), labels that are rare folded into one. The node is of CALLEES, by place in LIST; NULL: who calls. */
 static guint32
-number_kinds(const WpSpans *all, const guint32 *list, guint32 n, gboolean callers,
+number_kinds(const WpSpans *all, const guint32 *list, guint32 n, const guint32 *callees,
 	     guint32 *out_numbers)
 {
 	const WpSpan *spans = all->spans;
@@ -59,14 +59,14 @@ number_kinds(const WpSpans *all, const guint32 *list, guint32 n, gboolean caller
 	/* Spans are looked at once: until their names are counted a number is that of the name, twice, and whether it ends. */
 	for (guint32 i = 0; i < n; i++) {
 		const WpSpan *span = &spans[list[i]];
-		guint32 node = callers ? wp_spans_class_node(all, list[i]) : span->callee;
+		guint32 node = callees ? callees[i] : wp_spans_class_node(all, list[i]);
 		guint32 name = wp_map_number(names, wp_map_key(node, span->label));
 		Named fresh = { node, span->label, 0, { WP_MAP_NONE, WP_MAP_NONE } };
 		if (name == named->len)
 			g_array_append_val(named, fresh);
 		g_array_index(named, Named, name).n++;
 		/* A child without a return tells nothing by its end: a type of its own. */
-		out_numbers[i] = 2 * name + (callers || wp_span_is_paired(span));
+		out_numbers[i] = 2 * name + (!callees || wp_span_is_paired(span));
 	}
 	for (guint32 i = 0; i < n; i++) {
 		Named *own = &g_array_index(named, Named, out_numbers[i] / 2);
@@ -126,7 +126,7 @@ add_parents(Builder *builder, const WpNestHost *host)
 				  (gpointer)builder->spans);
 	g_autofree guint32 *classes = g_new(guint32, MAX(n_list, 1));
 	problem->n_classes =
-		number_kinds(wp_resolved_spans(builder->resolved), list, n_list, TRUE, classes);
+		number_kinds(wp_resolved_spans(builder->resolved), list, n_list, NULL, classes);
 	problem->parents = g_new(WpNestParent, MAX(n_list, 1));
 	problem->n_parents = n_list;
 	for (guint32 i = 0; i < n_list; i++) {
@@ -170,9 +170,15 @@ add_children(Builder *builder, const WpNestHost *host)
 	WpNestProblem *problem = builder->problem;
 	guint32 n = host->n_outgoing + host->n_marks, call = 0, mark = 0;
 	g_autofree guint32 *types = g_new(guint32, MAX(host->n_outgoing, 1));
+	g_autofree guint32 *callees = g_new(guint32, MAX(host->n_outgoing, 1));
+	const guint32 *alike = problem->options->alike;
 	g_autoptr(WpMap) mark_types = wp_map_new();
+
+	for (guint32 i = 0; i < host->n_outgoing; i++)
+		callees[i] =
+			alike ? alike[host->outgoing[i]] : builder->spans[host->outgoing[i]].callee;
 	guint32 n_types = number_kinds(wp_resolved_spans(builder->resolved), host->outgoing,
-				       host->n_outgoing, FALSE, types);
+				       host->n_outgoing, callees, types);
 
 	problem->children = g_new(WpNestChild, n);
 	problem->n_children = n;

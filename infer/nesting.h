@@ -24,7 +24,7 @@
  *   nesting-problem.c   spans -> parents, children, bundles
  *   nesting-overlaps.c  which calls a parent makes beside others of its own, by counts alone
  *   nesting-packets.c   calls that left in one packet, which is no sign of one cause
- *   nesting-reach.c     how long after a one-way message its work begins
+ *   nesting-reach.c     how long after a one-way message or a reply its work begins; what nothing causes
  *   nesting-siblings.c  how many things of a type a message causes, by counts alone
  *   nesting-pool.c      calls that had waited for a free connection
  *   nesting-queue.c     ... and when they came to the line
@@ -153,6 +153,8 @@ typedef struct {
 	WpStopFunc stop;      /* TRUE: come to an end with what there is; NULL: never */
 	guint32 evidence;     /* set of wp_evidence_kinds */
 	const WpHints *hints; /* NULL = none */
+	const guint32 *
+		alike; /* by span: the callee that stands for those like it (alike.h); NULL: each for itself */
 	const WpReference *reference; /* what is known beforehand; NULL: nothing */
 } WpNestOptions;
 

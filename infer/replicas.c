@@ -151,9 +151,8 @@ has_labels_of(const Profile *one, const Profile *other)
 	return TRUE;
 }
 
-/* "backend1" and "backend12", but not "db" and "web", or two addresses. */
-static gboolean
-have_one_stem(const char *one, const char *other)
+gboolean
+wp_replicas_have_one_stem(const char *one, const char *other)
 {
 	static const char digits[] = "0123456789";
 	gsize length = strlen(one), its_length = strlen(other);
@@ -173,7 +172,7 @@ may_be_one(const Finder *finder, guint32 one, guint32 other)
 	WpNodes *nodes = wp_trace_nodes(finder->trace);
 
 	return (finder->profiles[one].is_known && finder->profiles[other].is_known) ||
-	       have_one_stem(wp_nodes_key(nodes, one), wp_nodes_key(nodes, other));
+	       wp_replicas_have_one_stem(wp_nodes_key(nodes, one), wp_nodes_key(nodes, other));
 }
 
 static gboolean

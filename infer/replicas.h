@@ -22,4 +22,7 @@
 #define WP_REPLICAS_MIN_SHARE 0.05
 guint32 *wp_replicas_find(const WpTrace *trace, const WpSpans *spans, guint32 n);
 
+/* TRUE for numbers of one name, "backend1" and "backend12", but not "db" and "web", or two addresses. */
+gboolean wp_replicas_have_one_stem(const char *one, const char *other);
+
 #endif

@@ -119,7 +119,7 @@ START_TEST(what_is_mended)
 		g_autoptr(WpTree) tree = wp_tree_new(text);
 		g_autoptr(WpLinks) links = doubtful_links(tree, rows[i].probability);
 
-		wp_links_mend(links, tree->resolved, NULL);
+		wp_links_mend(links, tree->resolved, NULL, NULL);
 		ck_assert_msg(count_odd(tree, links) == rows[i].odd, "%s: %u odd", rows[i].why,
 			      (guint)count_odd(tree, links));
 		ck_assert_msg(count_changed(links) == rows[i].changed, "%s: %u changed",
@@ -139,7 +139,7 @@ START_TEST(more_than_time_stands)
 		g_autoptr(WpLinks) links = doubtful_links(tree, 1);
 		for (guint32 k = 0; k < links->n; k++)
 			links->links[k].evidence |= evidence[i];
-		wp_links_mend(links, tree->resolved, NULL);
+		wp_links_mend(links, tree->resolved, NULL, NULL);
 		ck_assert_uint_eq(count_changed(links), 0);
 	}
 }
@@ -166,7 +166,7 @@ START_TEST(one_of_many)
 	g_autoptr(WpTree) tree = wp_tree_new(text);
 	g_autoptr(WpLinks) links = doubtful_links(tree, 0.6f);
 
-	wp_links_mend(links, tree->resolved, NULL);
+	wp_links_mend(links, tree->resolved, NULL, NULL);
 	ck_assert_uint_eq(count_odd(tree, links), 0);
 }
 END_TEST
@@ -180,7 +180,7 @@ START_TEST(odds_of_paths)
 	g_autoptr(WpTree) tree = wp_tree_new(text);
 	g_autoptr(WpLinks) links = doubtful_links(tree, 0.5f);
 
-	wp_links_mend(links, tree->resolved, NULL);
+	wp_links_mend(links, tree->resolved, NULL, NULL);
 	const float *odds = links->path_odds;
 	ck_assert_float_ge(odds[wp_tree_span(tree, 1)], 0.2f);
 	ck_assert_float_le(odds[wp_tree_span(tree, 1)], 0.8f);
@@ -197,9 +197,9 @@ START_TEST(repeats_and_stops)
 	g_autoptr(WpLinks) two = doubtful_links(tree, 0.6f);
 	g_autoptr(WpLinks) stopped = doubtful_links(tree, 0.6f);
 
-	wp_links_mend(one, tree->resolved, NULL);
-	wp_links_mend(two, tree->resolved, NULL);
-	wp_links_mend(stopped, tree->resolved, always);
+	wp_links_mend(one, tree->resolved, NULL, NULL);
+	wp_links_mend(two, tree->resolved, NULL, NULL);
+	wp_links_mend(stopped, tree->resolved, NULL, always);
 	ck_assert_mem_eq(one->links, two->links, one->n * sizeof one->links[0]);
 	ck_assert_mem_eq(one->path_odds, two->path_odds, one->n * sizeof one->path_odds[0]);
 	ck_assert_uint_eq(count_changed(stopped), 0);
