@@ -6,6 +6,8 @@
  * So it is with what a reply leaves behind, and the gaps to replies. That there is such work shows where calls begin while none is
  * in hand; or else nothing has caused them: a timer has.
  */
+
+#include "infer/nesting-clock.h"
 #include "infer/nesting-shift.h"
 
 #include <float.h>
@@ -530,9 +532,20 @@ typedef struct {
 	guint32 last; /* of these, from 1 */
 } Alone;
 
+/* When CHILD began, whenever it had come to a line. */
+static gint64
+begin_of(const WpNestProblem *problem, const WpNestHost *host, const WpNestChild *child)
+{
+	const WpSpan *spans = wp_resolved_spans(problem->resolved)->spans;
+
+	return problem->is_lined && child->span != WP_NO_SPAN
+		       ? wp_nest_clock_at(host->clock, spans[child->span].call_ns)
+		       : child->begin_ns;
+}
+
 /* Counts them by type. Returns the share of the time in which no call is in hand. */
 static double
-count_alone(const WpNestProblem *problem, Alone *types)
+count_alone(const WpNestProblem *problem, const WpNestHost *host, Alone *types)
 {
 	gint64 skew_ns = problem->options->skew_ns, longest_ns = 0;
 	Hand hand = { .problem = problem, .next_open = problem->n_parents };
@@ -544,9 +557,10 @@ count_alone(const WpNestProblem *problem, Alone *types)
 	for (guint32 c = 0; c < problem->n_children; c++) {
 		const WpNestChild *child = &problem->children[c];
 		Alone *alone = &types[child->type];
+		gint64 begin_ns = begin_of(problem, host, child);
 		alone->n++;
-		go_to(&hand, child->begin_ns + skew_ns);
-		if (!hand.has_begun || child->begin_ns <= hand.until_ns + skew_ns)
+		go_to(&hand, begin_ns + skew_ns);
+		if (!hand.has_begun || begin_ns <= hand.until_ns + skew_ns)
 			continue;
 		alone->n_alone++;
 		alone->n_times += alone->last != hand.n_idle + 1;
@@ -564,20 +578,20 @@ typedef struct {
 	double reach_ns; /* behind replies; 0: nothing stands out there */
 } Late;
 
-/* (transfer full) Not those of which no more are outside than the loss of N_LOST parents explains. */
+/* (transfer full) Not those of which no more are outside than the loss of parents explains. */
 static GArray *
-list_late(const WpNestProblem *problem, double n_lost)
+list_late(const WpNestProblem *problem, const WpNestHost *host)
 {
 	g_autofree Alone *types = g_new0(Alone, MAX(problem->n_types, 1));
 	GArray *list = g_array_new(FALSE, FALSE, sizeof(Late));
-	double idle = count_alone(problem, types);
+	double idle = count_alone(problem, host, types);
 
 	for (guint32 t = 0; t < problem->n_types; t++) {
 		const Alone *own = &types[t];
 		double n = MIN(own->n_alone / MAX(idle, DBL_MIN), own->n);
 		Late late = { t, MAX(own->n / ENOUGH, 1), n / MAX(own->n, 1), 0 };
 		if (own->n_times >= MIN_ALONE && late.outside >= MIN_OUTSIDE &&
-		    n > TIMES_LOST * n_lost)
+		    n > TIMES_LOST * host->n_lost)
 			g_array_append_val(list, late);
 	}
 	return list;
@@ -674,9 +688,9 @@ note_uncaused(WpNestProblem *problem, guint32 type, double n)
 }
 
 void
-wp_nest_learn_late(WpNestProblem *problem, double n_lost)
+wp_nest_learn_late(WpNestProblem *problem, const WpNestHost *host)
 {
-	g_autoptr(GArray) list = problem->n_messages == 0 ? list_late(problem, n_lost) : NULL;
+	g_autoptr(GArray) list = problem->n_messages == 0 ? list_late(problem, host) : NULL;
 	g_autofree gint64 *times = NULL;
 
 	if (!list || list->len == 0 || problem->n_parents == 0)

@@ -103,7 +103,7 @@ wp_nest_unseen_init(WpNestProblem *problem, const WpNestHost *host)
 	for (guint32 t = 0; problem->spontaneous && t < problem->n_types; t++)
 		n_spontaneous += problem->spontaneous[t];
 	init_open(problem, host);
-	wp_nest_learn_late(problem, host->n_lost);
+	wp_nest_learn_late(problem, host);
 	init_ghosts(problem, host->n_lost + n_spontaneous);
 }
 

@@ -332,10 +332,10 @@ gint64 wp_nest_learn_reach(WpNestProblem *problem);
 
 /*
  * Learns of types that begin also while no call is in hand how long after a reply they begin (after_ns), or that nothing causes
- * them (alone_nats): nothing does where calls are alone without regard to replies. N_LOST calls into the host are missing. After
- * parents whose return was not seen are there.
+ * them (alone_nats): nothing does where calls are alone without regard to replies. Parents of HOST whose return was not seen are
+ * there by then.
  */
-void wp_nest_learn_late(WpNestProblem *problem, double n_lost);
+void wp_nest_learn_late(WpNestProblem *problem, const WpNestHost *host);
 
 /*
  * Marks the children and bundles of HOST that had waited for a connection (nesting-pool.c), and of which it is not known when
