@@ -770,7 +770,11 @@ wp_links_mend(WpLinks *links, const WpResolved *resolved, const guint32 *alike, 
 
 	wp_quick_log_init(&quick);
 	wp_mend_bundles_init(&mend.bundles, links, resolved, &quick);
-	wp_mend_paths_init(&mend.paths, links, resolved, alike, &quick);
+	wp_mend_paths_init(&mend.paths, links, resolved, NULL, &quick);
+	if (alike && wp_mend_are_diverse(&mend.paths)) {
+		wp_mend_paths_clear(&mend.paths);
+		wp_mend_paths_init(&mend.paths, links, resolved, alike, &quick);
+	}
 	list_movable(&mend);
 	mend_all(&mend, stop);
 	wp_mend_bundles_clear(&mend.bundles);

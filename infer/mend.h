@@ -25,8 +25,8 @@
 	0.1 /* of the requests take a path that no other takes: with more, none is moved */
 
 /*
- * Changes LINKS, all of RESOLVED, and sets its path_odds. ALIKE tells by span the callee that stands for those like it (alike.h); NULL: each
- * for itself. A link that was changed says so by
+ * Changes LINKS, all of RESOLVED, and sets its path_odds. ALIKE tells by span the callee that stands for those like it (alike.h; NULL: each
+ * for itself), which is asked where most paths differ in that alone: else who was called says more. A link that was changed says so by
  * WP_EVIDENCE_PATH; its runner-up is what it was. The random numbers that it draws are seeded. After STOP
  * (may be NULL) nothing is changed.
  */
