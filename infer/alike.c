@@ -215,9 +215,9 @@ differ(const double own[N_CONTEXTS], const double all[N_CONTEXTS])
 	return (sum - freedom) / sqrt(2 * freedom);
 }
 
-/* ... what comes behind others and before them is not as it would be if one is as good as the other. */
+/* ... what comes behind others and before them differs, which is alike if one is as good as the other. */
 static double
-is_in_order(const Callee *own)
+off_order(const Callee *own)
 {
 	double sum = 0, off = 0, n = 0, freedom = 0;
 
@@ -257,7 +257,7 @@ part(Finder *finder, guint32 first)
 		const Callee *callee = &finder->callees[c];
 		if (callee->first != first)
 			continue;
-		double off = MAX(differ(callee->contexts, all), is_in_order(callee));
+		double off = MAX(differ(callee->contexts, all), off_order(callee));
 		if (off > most) {
 			most = off;
 			worst = c;

@@ -52,18 +52,38 @@ wp_test_share_right(const WpResolved *resolved, const WpLinks *links, const GArr
 	return n_right / n_true;
 }
 
+WpTestInferred *
+wp_test_inferred_new(const char *text, const char *name)
+{
+	WpTestInferred *inferred = g_new0(WpTestInferred, 1);
+
+	wp_resolve_options_init(&inferred->options);
+	inferred->parents = g_array_new(FALSE, TRUE, sizeof(guint64));
+	inferred->trace = wp_test_simulate(text, name, inferred->parents);
+	inferred->resolved = wp_resolve(inferred->trace, &inferred->options, NULL);
+	inferred->links = wp_engine_nesting.run(inferred->resolved, NULL, NULL, NULL);
+	return inferred;
+}
+
+void
+wp_test_inferred_free(WpTestInferred *inferred)
+{
+	if (!inferred)
+		return;
+	wp_links_free(inferred->links);
+	wp_resolved_free(inferred->resolved);
+	wp_trace_free(inferred->trace);
+	g_array_unref(inferred->parents);
+	g_free(inferred);
+}
+
 void
 wp_test_infer_simulated(const char *text, const char *name, double *out_right, double *out_said)
 {
-	g_autoptr(GArray) truth = g_array_new(FALSE, TRUE, sizeof(guint64));
-	g_autoptr(WpTrace) trace = wp_test_simulate(text, name, truth);
-	WpResolveOptions options;
-	wp_resolve_options_init(&options);
-	g_autoptr(WpResolved) resolved = wp_resolve(trace, &options, NULL);
-	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
-	const WpDealMethod method = { &options, &wp_engine_nesting, NULL, NULL };
+	g_autoptr(WpTestInferred) own = wp_test_inferred_new(text, name);
+	const WpDealMethod method = { &own->options, &wp_engine_nesting, NULL, NULL };
 
-	*out_right = wp_test_share_right(resolved, links, truth);
-	ck_assert(wp_links_calibrate(links, resolved, &method, NULL));
-	*out_said = wp_links_mean_probability(links);
+	*out_right = wp_test_share_right(own->resolved, own->links, own->parents);
+	ck_assert(wp_links_calibrate(own->links, own->resolved, &method, NULL));
+	*out_said = wp_links_mean_probability(own->links);
 }

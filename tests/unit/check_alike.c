@@ -1,7 +1,5 @@
 /* Callees that are alike, and what is found by that. */
 #include "infer/alike.h"
-#include "infer/engine-nesting.h"
-#include "infer/resolve.h"
 #include "tests/support/simulated.h"
 #include "tests/support/suite.h"
 
@@ -84,15 +82,10 @@ START_TEST(any_of_them_is_one_kind)
 {
 	g_autofree char *scenario =
 		g_strdup_printf(rows[_i].text, wp_test_number(1000, 30), rows[_i].rate);
-	g_autoptr(GArray) parents = g_array_new(FALSE, TRUE, sizeof(guint64));
-	g_autoptr(WpTrace) trace = wp_test_simulate(scenario, "alike", parents);
-	WpResolveOptions options;
-	wp_resolve_options_init(&options);
-	g_autoptr(WpResolved) resolved = wp_resolve(trace, &options, NULL);
-	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
-	guint32 host = wp_resolved_spans(resolved)->spans[0].callee_host;
-	guint32 n_kinds = count_kinds(resolved, host);
-	double right = wp_test_share_right(resolved, links, parents);
+	g_autoptr(WpTestInferred) own = wp_test_inferred_new(scenario, "alike");
+	guint32 host = wp_resolved_spans(own->resolved)->spans[0].callee_host;
+	guint32 n_kinds = count_kinds(own->resolved, host);
+	double right = wp_test_share_right(own->resolved, own->links, own->parents);
 
 	if (wp_test_number(FALSE, TRUE)) /* so few say nothing */
 		return;
@@ -134,13 +127,8 @@ scattered(int n, int rate)
 START_TEST(rare_paths_are_the_rule)
 {
 	g_autofree char *scenario = scattered(wp_test_number(1000, 30), 80);
-	g_autoptr(GArray) parents = g_array_new(FALSE, TRUE, sizeof(guint64));
-	g_autoptr(WpTrace) trace = wp_test_simulate(scenario, "scattered", parents);
-	WpResolveOptions options;
-	wp_resolve_options_init(&options);
-	g_autoptr(WpResolved) resolved = wp_resolve(trace, &options, NULL);
-	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
-	double right = wp_test_share_right(resolved, links, parents);
+	g_autoptr(WpTestInferred) own = wp_test_inferred_new(scenario, "scattered");
+	double right = wp_test_share_right(own->resolved, own->links, own->parents);
 
 	if (wp_test_number(TRUE, FALSE)) /* mended all the same .87 */
 		ck_assert_msg(right >= .93, "%.3f right", right);

@@ -1,6 +1,4 @@
 /* Calls that begin while none is in hand: they follow a reply, a call without a return, or nothing. */
-#include "infer/engine-nesting.h"
-#include "infer/resolve.h"
 #include "tests/support/simulated.h"
 #include "tests/support/suite.h"
 
@@ -55,33 +53,26 @@ static const struct {
 	{ given_up, 5, .98 },
 };
 
+/* Whether span NUMBER has its parent, or rightly none. */
 static gboolean
-is_right(const WpResolved *resolved, const WpLinks *links, const GArray *parents, guint32 span)
+is_right(const WpTestInferred *own, guint32 number)
 {
-	const WpSpans *spans = wp_resolved_spans(resolved);
-	const WpRecord *records = wp_trace_records(wp_resolved_trace(resolved));
-	guint64 id = records[spans->spans[span].call_record].id;
-	guint64 truth = g_array_index(parents, guint64, id);
-	guint32 found = links->links[span].parent;
+	const WpSpan *spans = wp_resolved_spans(own->resolved)->spans;
+	guint64 truth = g_array_index(own->parents, guint64, spans[number].id);
+	guint32 found = own->links->links[number].parent;
 
-	return found == WP_NO_SPAN ? truth == 0
-				   : records[spans->spans[found].call_record].id == truth;
+	return found == WP_NO_SPAN ? truth == 0 : spans[found].id == truth;
 }
 
 START_TEST(what_begins_alone)
 {
 	g_autofree char *scenario =
 		g_strdup_printf(rows[_i].text, wp_test_number(1000, 30), rows[_i].rate);
-	g_autoptr(GArray) parents = g_array_new(FALSE, TRUE, sizeof(guint64));
-	g_autoptr(WpTrace) trace = wp_test_simulate(scenario, "alone", parents);
-	WpResolveOptions options;
-	wp_resolve_options_init(&options);
-	g_autoptr(WpResolved) resolved = wp_resolve(trace, &options, NULL);
-	g_autoptr(WpLinks) links = wp_engine_nesting.run(resolved, NULL, NULL, NULL);
-	guint32 n = wp_resolved_spans(resolved)->n, n_right = 0;
+	g_autoptr(WpTestInferred) own = wp_test_inferred_new(scenario, "alone");
+	guint32 n = wp_resolved_spans(own->resolved)->n, n_right = 0;
 
 	for (guint32 i = 0; i < n; i++)
-		n_right += is_right(resolved, links, parents, i);
+		n_right += is_right(own, i);
 	if (wp_test_number(1, 0))
 		ck_assert_msg(n_right >= rows[_i].right * n, "row %d: %.4f right", _i,
 			      (double)n_right / n);
