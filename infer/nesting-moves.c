@@ -76,73 +76,56 @@ gain_of_odds(const WpNestProblem *problem, const WpNestBundle *bundle, guint32 f
 	       (at_from < 0 ? 0 : (double)candidates[at_from].odds);
 }
 
-/*
- * Splits FROM's children at CHILD; FALSE where one behind it may not go to TO. Adds to *ODDS what evidence
- * gains when all behind it do.
- */
-static gboolean
-split(const WpNestProblem *problem, guint32 from, guint32 child, guint32 to, guint32 *out_head,
-      double *odds)
+static WpNestTails
+tails_of(const WpNestProblem *problem, const Move *move)
+{
+	const WpNestBundle *bundle = &problem->bundles[move->bundle];
+	return (WpNestTails){ move->from, move->to, problem->bundle_children[bundle->first],
+			      move->end };
+}
+
+/* What evidence gains by exchanging those of TAILS that are FROM's, with TO. */
+static double
+odds_of_tail(const WpNestProblem *problem, const WpNestTails *tails, guint32 from, guint32 to)
 {
 	const WpNestParent *parent = &problem->parents[from];
-	guint32 i = 0;
-	while (i < parent->n && parent->children[i] < child)
-		i++;
-	*out_head = i;
-	for (; i < parent->n; i++) {
-		const WpNestBundle *bundle =
-			&problem->bundles[problem->children[parent->children[i]].bundle];
-		/* A bundle stays whole. */
-		if (problem->bundle_children[bundle->first] < child ||
-		    wp_nest_find_candidate(problem, bundle, to) < 0)
-			return FALSE;
-		if (problem->bundle_children[bundle->first] == parent->children[i])
-			*odds += gain_of_odds(problem, bundle, from, to);
+	double odds = 0;
+
+	for (guint32 i = 0; i < parent->n; i++) {
+		guint32 child = parent->children[i];
+		const WpNestBundle *bundle = &problem->bundles[problem->children[child].bundle];
+		if (child >= tails->first && child < tails->end &&
+		    problem->bundle_children[bundle->first] == child)
+			odds += gain_of_odds(problem, bundle, from, to);
 	}
-	return TRUE;
+	return odds;
 }
 
 static void
-join(const WpNestParent *head, guint32 n_head, const WpNestParent *tail, guint32 n_skipped,
-     List *out)
-{
-	out->n = 0;
-	for (guint32 i = 0; i < n_head; i++)
-		out->children[out->n++] = head->children[i];
-	for (guint32 i = n_skipped; i < tail->n; i++)
-		out->children[out->n++] = tail->children[i];
-}
-
-static gboolean
 exchange_tails(Search *search, Move *move)
 {
 	const WpNestProblem *problem = search->problem;
-	const WpNestParent *from = &problem->parents[move->from];
-	const WpNestParent *to = &problem->parents[move->to];
-	guint32 child = problem->bundle_children[problem->bundles[move->bundle].first];
-	guint32 head_from, head_to;
+	const WpNestTails tails = tails_of(problem, move);
 
-	if (!split(problem, move->from, child, move->to, &head_from, &move->odds) ||
-	    !split(problem, move->to, child, move->from, &head_to, &move->odds))
-		return FALSE;
-	/* Nothing but this bundle: a relocation. */
-	if (head_to == to->n && from->n - head_from == problem->bundles[move->bundle].n)
-		return FALSE;
-	join(from, head_from, to, head_to, &search->of_from);
-	join(to, head_to, from, head_from, &search->of_to);
-	return TRUE;
+	search->of_from.n = wp_nest_join_tails(problem, &tails, FALSE, search->of_from.children);
+	search->of_to.n = wp_nest_join_tails(problem, &tails, TRUE, search->of_to.children);
+	if (problem->evidence)
+		move->odds = odds_of_tail(problem, &tails, move->from, move->to) +
+			     odds_of_tail(problem, &tails, move->to, move->from);
 }
 
-/* Sets of_from, of_to and MOVE's odds; FALSE where MOVE cannot be. */
-static gboolean
+/* Sets of_from, of_to and MOVE's odds. */
+static void
 prepare(Search *search, Move *move)
 {
 	const WpNestProblem *problem = search->problem;
 	guint32 gone[2] = { move->bundle, WP_NO_BUNDLE }, back[2] = { WP_NO_BUNDLE, WP_NO_BUNDLE };
 
 	move->odds = 0;
-	if (move->kind == WP_NEST_MOVE_TAILS)
-		return exchange_tails(search, move);
+	if (move->kind == WP_NEST_MOVE_TAILS) {
+		exchange_tails(search, move);
+		return;
+	}
 	if (move->kind == WP_NEST_MOVE_RUN || move->kind == WP_NEST_MOVE_SWAP_RUN)
 		gone[1] = move->next;
 	if (move->kind == WP_NEST_MOVE_SWAP || move->kind == WP_NEST_MOVE_SWAP_RUN)
@@ -159,7 +142,6 @@ prepare(Search *search, Move *move)
 			move->odds += gain_of_odds(problem, &problem->bundles[back[i]], move->to,
 						   move->from);
 	}
-	return TRUE;
 }
 
 /* PARENT has changed. */
@@ -286,8 +268,7 @@ score_of_from(Search *search, const Move *move)
 static void
 consider(Search *search, Move *move, Best *best)
 {
-	if (!prepare(search, move))
-		return;
+	prepare(search, move);
 	move->score_from = score_of_from(search, move);
 	move->score_to = wp_timelines_score(search->timelines, move->to, search->of_to.children,
 					    search->of_to.n);
@@ -386,6 +367,29 @@ try_swaps(Search *search, Move *move, Best *best)
 	}
 }
 
+/* Exchanges all from MOVE's bundle on, as far as may be, and up to where both had better go back. */
+static void
+try_tails(Search *search, Move *move, Best *best)
+{
+	const WpNestProblem *problem = search->problem;
+	WpNestTails tails = tails_of(problem, move);
+
+	move->kind = WP_NEST_MOVE_TAILS;
+	if (wp_nest_find_tails(problem, &tails)) {
+		move->end = tails.end;
+		consider(search, move, best);
+	}
+	/*
+	 * Of messages each makes a thing or two: nothing goes on. Where calls stood in line what is likeliest is too sure of itself
+	 * (README.md, Tails).
+	 */
+	if (!problem->siblings && !search->has_line &&
+	    wp_nest_cut_tails(problem, search->timelines, &tails)) {
+		move->end = tails.end;
+		consider(search, move, best);
+	}
+}
+
 void
 wp_nest_try_parent(Search *search, guint32 number, guint32 to, Best *best)
 {
@@ -407,8 +411,7 @@ wp_nest_try_parent(Search *search, guint32 number, guint32 to, Best *best)
 		consider(search, &move, best);
 	}
 	try_swaps(search, &move, best);
-	move.kind = WP_NEST_MOVE_TAILS;
-	consider(search, &move, best);
+	try_tails(search, &move, best);
 }
 
 double

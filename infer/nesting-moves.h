@@ -3,7 +3,7 @@
  * nobody else includes this.
  *
  * A move takes one bundle to another candidate (relocate), exchanges two of one kind (swap), does either
- * with the next bundle as well (run), or exchanges all that two parents do from a time on (tails). Only two
+ * with the next bundle as well (run), or exchanges all that two parents do from a time on (tails: nesting-tails.h). Only two
  * timelines change, so only these are scored again.
  *
  *     relocate         p1: a b c   p2: d        ->   p1: a c     p2: b d
@@ -15,6 +15,7 @@
 #define WP_INFER_NESTING_MOVES_H
 
 #include "infer/nesting-fifo.h"
+#include "infer/nesting-tails.h"
 #include "infer/nesting.h"
 #include "infer/random.h"
 #include "infer/timeline.h"
@@ -39,6 +40,7 @@ typedef struct {
 	guint32 next;  /* WP_NEST_MOVE_RUN, WP_NEST_MOVE_SWAP_RUN: the bundle that goes along */
 	guint32 other; /* WP_NEST_MOVE_SWAP, WP_NEST_MOVE_SWAP_RUN: the bundle that comes back */
 	guint32 other_next; /* WP_NEST_MOVE_SWAP_RUN: ... with this one */
+	guint32 end; /* WP_NEST_MOVE_TAILS: the child behind what is exchanged (nesting-tails.h) */
 	guint32 from;
 	guint32 to;
 	double score_from; /* what the two would have */
@@ -102,6 +104,7 @@ struct WpNestSearch {
 	guint32 first_candidate; /* likewise what is tried */
 	guint32 end_candidate;
 	const struct WpNestDraws *draws; /* that say how sure links are; NULL until they are made */
+	gboolean has_line;               /* calls stood in line for a connection */
 	gboolean knows;                  /* timelines were learned from the truth and stay */
 };
 

@@ -727,6 +727,7 @@ wp_nest_search(WpNestProblem *problem)
 		.problem = problem,
 		.timelines = wp_timelines_new(problem),
 		.random = { WP_RANDOM64_SEED },
+		.has_line = wp_nest_has_line(problem),
 	};
 	gboolean anneals = problem->options->anneals && !is_told(search, WP_REFERENCE_STARTED);
 	search->changed = g_new0(guint32, MAX(wp_nest_n_all_parents(problem), 1));

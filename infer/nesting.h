@@ -42,6 +42,7 @@
  *   timeline-holds.c    ... of what follows each other on a connection that it holds
  *   nesting-fifo.c      whether the host works in order, and what that forbids
  *   nesting-moves.c     what could be changed, and what that would gain
+ *   nesting-tails.c     ... and how far that goes, of all that follows a call
  *   nesting-ties.c      what came in one packet, and left in one
  *   nesting-agree.c     the answer with most links that others have as well
  *   nesting-unseen.c    parents of which the capture shows one end, or none
@@ -62,6 +63,7 @@
 #include "infer/resolve.h"
 
 #define WP_NO_PARENT G_MAXUINT32
+#define WP_NO_CHILD  G_MAXUINT32
 #define WP_NO_PAIR   G_MAXUINT32
 
 /* How many siblings things of a type have. */

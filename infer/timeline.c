@@ -392,6 +392,51 @@ wp_timelines_gap(const WpTimelines *timelines, guint64 key, gint64 gap_ns)
 	       wp_nest_log_slope(timelines->problem, octaves);
 }
 
+/* Sets X to what PARENT saw last before TIME_NS, where LAST (NULL: none) is the last call that it made; returns when. */
+static inline gint64
+last_before(const WpNestParent *parent, const WpNestChild *last, gint64 time_ns, guint32 *out_x)
+{
+	gint64 last_ns = parent->begin_ns + parent->wait_ns, seen_ns = parent->begin_ns;
+
+	*out_x = WP_X_BEGIN;
+	if (last) {
+		gboolean has_returned = last->end_ns <= time_ns;
+		seen_ns = has_returned ? last->end_ns : last->begin_ns;
+		last_ns = has_returned ? last->end_ns + last->wait_ns : last->begin_ns;
+		*out_x = WP_X_FIRST_TYPE + 2 * last->type + (guint32)has_returned;
+	}
+	if (parent->end_ns < time_ns && parent->end_ns > seen_ns) {
+		last_ns = parent->end_ns;
+		*out_x = WP_X_END;
+	}
+	return last_ns;
+}
+
+double
+wp_timelines_step(const WpTimelines *timelines, guint32 number, guint32 last, guint32 next)
+{
+	const WpNestProblem *problem = timelines->problem;
+	const WpNestParent *parent = &problem->parents[number];
+	const WpCounts *counts = &timelines->counts;
+	const WpNestChild *before = last == WP_NO_CHILD ? NULL : &problem->children[last];
+	const WpNestChild *child = next == WP_NO_CHILD ? NULL : &problem->children[next];
+	gint64 time_ns = child ? child->begin_ns : parent->end_ns;
+	guint32 y = child ? WP_Y_FIRST_TYPE + child->type : WP_Y_END, x;
+	gint64 last_ns = last_before(parent, before, time_ns, &x);
+	const WpEventSlot *slot = wp_counts_find_slot(counts, parent->class, x, y);
+	guint32 cell = parent->class * counts->n_x + x;
+	double score = wp_quick_log(
+		counts->quick, slot ? slot->backoff : wp_counts_backoff(0, counts->totals[cell]));
+
+	if (child ? child->has_waited || (!before && parent->is_ghost) : parent->is_open)
+		return score;
+	if (!slot)
+		slot = wp_counts_find_slot(counts, parent->class, WP_X_POOL, y);
+	double octaves = wp_nest_octaves_from_turn(problem, time_ns - last_ns);
+	return score + wp_counts_log_of_gap(counts, slot, octaves) +
+	       wp_nest_log_slope(problem, octaves);
+}
+
 /* --- learning --- */
 
 static void

@@ -72,6 +72,12 @@ double wp_timelines_cost_of_once(WpTimelines *timelines, const guint32 *children
  */
 void wp_timelines_doubt_overlaps(WpTimelines *timelines, gboolean doubts);
 
+/*
+ * Log likelihood of a step of PARENT's from child LAST to child NEXT; WP_NO_CHILD stands for its begin, and for its end. That is
+ * the part of the score that depends on these two alone, whatever else the parent does.
+ */
+double wp_timelines_step(const WpTimelines *timelines, guint32 parent, guint32 last, guint32 next);
+
 /* Log likelihood of PARENT with these CHILDREN (by begin). */
 double wp_timelines_score(WpTimelines *timelines, guint32 parent, const guint32 *children,
 			  guint32 n);

@@ -83,7 +83,7 @@ START_TEST(says_what_is_so)
 		{ 200, 0, 0.01, 0.02 }, { 60, 0, 0.03, 0.05 },
 		{ 30, 0, 0.04, 0.05 }, /* every 24 to 37 us: 0.015 too little, +- 0.02 */
 		{ 15, 0, 0.05, 0.1 },  /* three of ten are right */
-		{ 8, 0.1, 0.05, 0.1 },
+		{ 8, 0.08, 0.05, 0.1 },
 	};
 	for (int i = 0; i < wp_test_number(G_N_ELEMENTS(rows), 1); i++) {
 		g_autoptr(WpTree) tree =
