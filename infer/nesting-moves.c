@@ -325,15 +325,8 @@ first_to_swap(const WpNestProblem *problem, const Move *move, guint most)
 {
 	const WpNestParent *to = &problem->parents[move->to];
 	guint32 child = problem->bundle_children[problem->bundles[move->bundle].first];
-	guint32 at = 0, end = to->n;
+	guint32 at = wp_nest_find_child(to, child);
 
-	while (at < end) {
-		guint32 middle = at + (end - at) / 2;
-		if (to->children[middle] < child)
-			at = middle + 1;
-		else
-			end = middle;
-	}
 	for (guint n = 0; at > 0 && n < most; at--)
 		n += bundle_to_swap(problem, move, at - 1) != WP_NO_BUNDLE;
 	return at;

@@ -1,9 +1,8 @@
 /* Tails: how far they go. */
 #include "infer/nesting-tails.h"
 
-/* The first of PARENT's children from number CHILD on. */
-static guint32
-find_child(const WpNestParent *parent, guint32 child)
+guint32
+wp_nest_find_child(const WpNestParent *parent, guint32 child)
 {
 	guint32 at = 0, end = parent->n;
 
@@ -22,7 +21,7 @@ static void
 end_where_they_must(const WpNestProblem *problem, const WpNestParent *parent, guint32 other,
 		    WpNestTails *tails)
 {
-	for (guint32 i = find_child(parent, tails->first); i < parent->n; i++) {
+	for (guint32 i = wp_nest_find_child(parent, tails->first); i < parent->n; i++) {
 		guint32 child = parent->children[i];
 		if (child >= tails->end)
 			return;
@@ -40,7 +39,7 @@ end_where_they_must(const WpNestProblem *problem, const WpNestParent *parent, gu
 static gboolean
 end_before_part(const WpNestProblem *problem, const WpNestParent *parent, WpNestTails *tails)
 {
-	for (guint32 i = find_child(parent, tails->first); i < parent->n; i++) {
+	for (guint32 i = wp_nest_find_child(parent, tails->first); i < parent->n; i++) {
 		guint32 child = parent->children[i];
 		if (child >= tails->end)
 			return FALSE;
@@ -60,7 +59,7 @@ count_bundles(const WpNestProblem *problem, const WpNestParent *parent, const Wp
 {
 	guint32 n = 0;
 
-	for (guint32 i = find_child(parent, tails->first); i < parent->n && n < 2; i++) {
+	for (guint32 i = wp_nest_find_child(parent, tails->first); i < parent->n && n < 2; i++) {
 		guint32 child = parent->children[i];
 		if (child >= tails->end)
 			break;
@@ -134,7 +133,8 @@ wp_nest_cut_tails(const WpNestProblem *problem, const WpTimelines *timelines, Wp
 {
 	const WpNestParent *from = &problem->parents[tails->from];
 	const WpNestParent *to = &problem->parents[tails->to];
-	guint32 i = find_child(from, tails->first), j = find_child(to, tails->first);
+	guint32 i = wp_nest_find_child(from, tails->first),
+		j = wp_nest_find_child(to, tails->first);
 	guint32 end = tails->end;
 	double most = -G_MAXDOUBLE;
 
@@ -166,11 +166,11 @@ wp_nest_join_tails(const WpNestProblem *problem, const WpNestTails *tails, gbool
 {
 	const WpNestParent *own = &problem->parents[of_to ? tails->to : tails->from];
 	const WpNestParent *other = &problem->parents[of_to ? tails->from : tails->to];
-	guint32 n = 0, n_head = find_child(own, tails->first);
+	guint32 n = 0, n_head = wp_nest_find_child(own, tails->first);
 
 	for (guint32 i = 0; i < n_head; i++)
 		out_children[n++] = own->children[i];
-	for (guint32 i = find_child(other, tails->first);
+	for (guint32 i = wp_nest_find_child(other, tails->first);
 	     i < other->n && other->children[i] < tails->end; i++)
 		out_children[n++] = other->children[i];
 	for (guint32 i = n_head; i < own->n; i++)

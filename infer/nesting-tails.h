@@ -12,6 +12,9 @@
 #include "infer/nesting.h"
 #include "infer/timeline.h"
 
+/* Where PARENT's first child from number CHILD on is among its children; their number where there is none. */
+guint32 wp_nest_find_child(const WpNestParent *parent, guint32 child);
+
 /* Children of FROM and of TO that begin from FIRST on and before END (numbers of children, which are in order of begin). */
 typedef struct {
 	guint32 from;
@@ -28,7 +31,7 @@ gboolean wp_nest_find_tails(const WpNestProblem *problem, WpNestTails *tails);
 
 /*
  * Sets an earlier end of TAILS, behind which both have their own again: where the steps from the last call of the one to the next
- * of the other say most for that. FALSE where there is none.
+ * of the other say most for that. TAILS have an end already; FALSE where no earlier one is of use.
  */
 gboolean wp_nest_cut_tails(const WpNestProblem *problem, const WpTimelines *timelines,
 			   WpNestTails *tails);

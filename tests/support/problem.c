@@ -37,16 +37,6 @@ wp_test_problem(const WpTree *tree, const char *node, const WpNestOptions *optio
 	return problem;
 }
 
-void
-wp_test_give(WpNestProblem *problem, guint32 number, guint32 parent)
-{
-	guint32 bundle = problem->children[number].bundle;
-
-	problem->parents[problem->bundles[bundle].parent].model = 0;
-	problem->parents[parent].model = 0;
-	wp_nest_give(problem, bundle, parent);
-}
-
 char *
 wp_test_children_text(const guint32 *children, guint32 n)
 {

@@ -11,9 +11,6 @@
  */
 WpNestProblem *wp_test_problem(const WpTree *tree, const char *node, const WpNestOptions *options);
 
-/* Gives child NUMBER, with all of its bundle, to PARENT. */
-void wp_test_give(WpNestProblem *problem, guint32 number, guint32 parent);
-
 /* (transfer full) N numbers of children, with blanks between them. */
 char *wp_test_children_text(const guint32 *children, guint32 n);
 
